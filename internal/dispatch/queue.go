@@ -204,3 +204,14 @@ func mark(set *map[string]bool, key string) {
 	}
 	(*set)[key] = true
 }
+
+// leaveStuck gives up the place of a call that was abandoned and has now
+// ended. A place that is not stuck is left to its owner.
+func (q *queue) leaveStuck(p *place) {
+	q.mu.Lock()
+	isStuck := p.state == stuck
+	q.mu.Unlock()
+	if isStuck {
+		q.leave(p)
+	}
+}

@@ -89,8 +89,9 @@ type Act struct {
 	Effects tool.Effects
 	// Reads and Writes are resolved workspace paths.
 	Reads, Writes []string
-	// Protected is the first write that falls on a protected path, or "".
-	Protected string
+	// Protected is the first path that the workspace itself closes to the
+	// call, or ""; ProtectedBy says why.
+	Protected, ProtectedBy string
 	// Unresolved is the first path that could not be resolved, or "".
 	Unresolved string
 	Hosts      []string
@@ -165,7 +166,7 @@ func (j *Judge) Judge(a Act) Verdict {
 		return Verdict{Deny, r.text, "a deny rule covers this call"}
 	}
 	if a.Protected != "" {
-		return Verdict{Deny, "protected path", fmt.Sprintf("%s is protected and cannot be changed by a tool", tool.Clip(a.Protected))}
+		return Verdict{Deny, "protected path", fmt.Sprintf("%s is closed to tools: %s", tool.Clip(a.Protected), tool.Clip(a.ProtectedBy))}
 	}
 	if r, ok := matchAny(j.ask, a); ok {
 		return j.asked(Verdict{Ask, r.text, "an ask rule covers this call"})

@@ -78,7 +78,7 @@ func TestModesAndApprovals(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	protected := act(write, ".git/hooks/x")
-	protected.Protected = ".git/hooks/x"
+	protected.Protected, protected.ProtectedBy = ".git/hooks/x", "it lies in .git"
 	unresolved := act(read, "a")
 	unresolved.Unresolved = "a"
 	toHost := func(h ...string) Act { return Act{Spec: fetch, Effects: fetch.Effects, Hosts: h} }
