@@ -69,7 +69,8 @@ type Config struct {
 	Workspace *workspace.Workspace
 	// Ledger keeps whole results. nil keeps none.
 	Ledger Ledger
-	// Redactor hides secrets in results. nil hides none.
+	// Redactor hides secrets in results. nil hides those that are
+	// recognised by their form.
 	Redactor *output.Redactor
 	// Observe receives every event; it must not block. nil receives none.
 	Observe func(Event)
@@ -103,6 +104,9 @@ func New(c Config) *Dispatcher {
 	}
 	if c.Parallel == 0 {
 		c.Parallel = 16
+	}
+	if c.Redactor == nil {
+		c.Redactor = &output.Redactor{}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

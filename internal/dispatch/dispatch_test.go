@@ -232,15 +232,22 @@ func TestDeniedExclusiveCancelsLaterCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var events []Event
+	var mu sync.Mutex
+	var denial Event
 	d := open(t, func(c *Config) {
 		c.View = view
-		c.Observe = func(e Event) { events = append(events, e) }
+		c.Observe = func(e Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			if e.Tool == "x" {
+				denial = e
+			}
+		}
 	})
 	if got := codes(d.Run(context.Background(), Call{Tool: "x"}, Call{Tool: "s"})); got != "denied cancelled" {
 		t.Error(got)
 	}
-	if e := events[0]; e.Tool != "x" || e.Reason != "policy_deny" || !strings.Contains(e.Rule, `"x"`) || e.Step != "policy" {
+	if e := denial; e.Reason != "policy_deny" || !strings.Contains(e.Rule, `"x"`) || e.Step != "policy" {
 		t.Errorf("the event does not say what decided: %+v", e)
 	}
 }
