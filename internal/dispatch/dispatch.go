@@ -92,9 +92,7 @@ type Dispatcher struct {
 	Config
 	queue  queue
 	grants permission.Grants
-	// abandoned counts the calls that were told to stop and still run.
-	abandoned sync.WaitGroup
-	serial    counter
+	serial counter
 }
 
 // New returns a dispatcher.
@@ -114,15 +112,14 @@ func New(c Config) *Dispatcher {
 	return &Dispatcher{Config: c, queue: queue{limit: c.Parallel}}
 }
 
-// Close waits for calls that were abandoned, as long as ctx allows.
+// errClosed is what a call gets whose session ends.
+var errClosed = tool.Errorf(tool.CodeCancelled, "cancelled: the session is closed")
+
+// Close tells every call to stop and waits until they have, as long as ctx
+// allows. Calls that come later are refused.
 func (d *Dispatcher) Close(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() {
-		d.abandoned.Wait()
-		close(done)
-	}()
 	select {
-	case <-done:
+	case <-d.queue.close(errClosed):
 		return nil
 	case <-ctx.Done():
 		return errors.New("closing the session: a call that was told to stop is still running")

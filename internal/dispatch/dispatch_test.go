@@ -314,17 +314,37 @@ func TestL14_ToolThatDoesNotStop(t *testing.T) {
 		if got := d.Run(t.Context(), Call{Tool: "x"})[0]; got.Code != tool.CodeFailed || !strings.Contains(got.Text, "has not") {
 			t.Errorf("beside a call that does not stop: %s %q", got.Code, got.Text)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		close(release)
+		synctest.Wait()
+		if got := codes(d.Run(t.Context(), Call{Tool: "x"}, Call{Tool: "s"})); got != "ok ok" {
+			t.Errorf("the session does not recover: %s", got)
+		}
+	})
+}
+
+func TestCloseStopsWhatRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		deaf := func(context.Context, *tool.Call) (*tool.Result, error) { <-release; return nil, nil }
+		hang := func(ctx context.Context, _ *tool.Call) (*tool.Result, error) { <-ctx.Done(); return nil, ctx.Err() }
+		d := open(t, nil, safe("hang", hang), safe("deaf", deaf))
+		done := make(chan string)
+		go func() { done <- codes(d.Run(t.Context(), Call{Tool: "hang"}, Call{Tool: "deaf"})) }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		if d.Close(ctx) == nil {
-			t.Error("Close says nothing of the call that still runs")
+			t.Error("Close says nothing of the call that does not stop")
+		}
+		if got := <-done; got != "cancelled cancelled" {
+			t.Error(got)
+		}
+		if got := codes(d.Run(t.Context(), Call{Tool: "hang"})); got != "cancelled" {
+			t.Errorf("a closed session runs a call: %s", got)
 		}
 		close(release)
 		if err := d.Close(t.Context()); err != nil {
 			t.Error(err)
-		}
-		if got := codes(d.Run(t.Context(), Call{Tool: "x"}, Call{Tool: "s"})); got != "ok ok" {
-			t.Errorf("the session does not recover: %s", got)
 		}
 	})
 }
