@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	_ "embed"
+	"fmt"
 
 	"github.com/handrail-tools/handrail/internal/registry"
 	"github.com/handrail-tools/handrail/tool"
@@ -46,11 +47,25 @@ func activateTools() tool.Tool {
 	}.Tool()
 }
 
+// maxAway is how many names a call without arguments returns.
+const maxAway = 500
+
 func putAway(v *registry.View) awayOut {
 	out := awayOut{PutAway: []registry.AwayGroup{}}
-	out.PutAway = append(out.PutAway, v.Away()...)
-	if len(out.PutAway) == 0 {
+	left, total := maxAway, 0
+	for _, g := range v.Away() {
+		total += len(g.Tools)
+		g.Tools = g.Tools[:min(left, len(g.Tools))]
+		left -= len(g.Tools)
+		if len(g.Tools) > 0 {
+			out.PutAway = append(out.PutAway, g)
+		}
+	}
+	switch {
+	case total == 0:
 		out.Note = "Every tool is listed."
+	case total > maxAway:
+		out.Note = fmt.Sprintf("%d more are put away; tool_search finds them.", total-maxAway)
 	}
 	return out
 }
