@@ -60,7 +60,7 @@ func (v *View) Resolve(asked string) (*Resolved, *tool.Error) {
 	}
 	if e, ok := s.entry(asked); ok {
 		if verdict := s.judge(e); verdict.denied {
-			return nil, deniedError(asked, &DeniedError{Tool: e.Spec.Name, Decision: verdict.decision})
+			return nil, deniedError(asked, &DeniedError{Spec: e.Spec, Tool: e.Spec.Name, Decision: verdict.decision})
 		}
 	}
 	return nil, s.unknownError(asked)
