@@ -247,7 +247,7 @@ func TestPrune(t *testing.T) {
 	t.Run("tools that come later are pruned too", func(t *testing.T) {
 		err := r.Add(named("python", effects(tool.Exec)), registry.Options{})
 		var denied *registry.DeniedError
-		if !errors.As(err, &denied) || denied.Tool != "python" || denied.Decision.Entry != "effect:exec" {
+		if !errors.As(err, &denied) || denied.Spec.Name != "python" || denied.Decision.Entry != "effect:exec" {
 			t.Errorf("error %v", err)
 		}
 		wantError(t, r.Replace(named("read"), registry.Options{}), "effect:exec") // declares nothing

@@ -144,7 +144,7 @@ func TestL30_EveryAliasIsCovered(t *testing.T) {
 					t.Fatalf("%s can be called", name)
 				}
 				var denied *registry.DeniedError
-				if err.Code != tool.CodeDenied || !errors.As(err, &denied) || denied.Tool != "shell" || denied.Decision.Entry != entry {
+				if err.Code != tool.CodeDenied || !errors.As(err, &denied) || denied.Spec.Name != "shell" || denied.Decision.Entry != entry {
 					t.Errorf("%s: %s: %v", name, err.Code, err)
 				}
 				wantError(t, err, fmt.Sprintf("%q", name), fmt.Sprintf("%q", entry))
