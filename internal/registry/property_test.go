@@ -348,7 +348,7 @@ func manyChecks(t *testing.T) {
 	if checks.Value.String() != checks.DefValue {
 		return // somebody chose another
 	}
-	if err := checks.Value.Set("300"); err != nil {
+	if err := checks.Value.Set("200"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
