@@ -266,3 +266,16 @@ func decodeHead(head []byte) (Text, error) {
 	g := guessEncoding(head)
 	return Text{Encoding: g.encoding, Confident: g.sure, Confidence: g.confidence}, nil
 }
+
+// With returns the text of other data that is encoded as t is, for a file
+// that goes through several changes.
+func (t Text) With(data []byte) (Text, error) {
+	if t.Encoding == Unknown {
+		return Text{Encoding: Unknown, Content: string(data), Invalid: t.Invalid, Exact: true, data: data}, nil
+	}
+	bom := 0
+	if t.BOM {
+		bom = len(t.Encoding.bom())
+	}
+	return decodeAs(data, t.Encoding, bom, t.Confidence, t.Confident)
+}
