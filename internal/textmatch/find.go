@@ -40,6 +40,23 @@ var stageNames = [stages]string{
 // String returns the name of the stage.
 func (s Stage) String() string { return stageNames[min(s, stages-1)] }
 
+// maxMatches bounds how many places of one stage are counted.
+const maxMatches = 1000
+
+// A Match is a place that a quotation may mean.
+type Match struct {
+	// Start and End are byte offsets in the text.
+	Start, End int
+	Stage      Stage
+	// Similarity is from 0 to 1; it is below 1 for BlockAnchor only.
+	Similarity float64
+
+	// pairs says which line of the quotation stands for which line of the
+	// text, both counted from the start of the match. nil where the match
+	// is not of whole lines.
+	pairs []pair
+}
+
 type pair struct{ quoted, found int }
 
 // Find returns the places of the strictest stage that has any, in order.
