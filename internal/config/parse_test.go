@@ -61,7 +61,7 @@ func TestParseProblems(t *testing.T) {
 		{"two values", "{} {}", []string{`config.json:1:4: this is not JSON: invalid character '{' after top-level value`}},
 		{"byte order mark", "\xef\xbb\xbf{}", []string{`config.json:1:1: the file starts with a byte order mark; save it as plain UTF-8`}},
 		{"not UTF-8", "{\"\xff\": 1}", []string{`config.json:1:3: this is not UTF-8`}},
-		{"deep", strings.Repeat("[", 100)+strings.Repeat("]", 100), []string{`config.json:1:18: this nests deeper than 16 levels`}},
+		{"deep", strings.Repeat("[", 100) + strings.Repeat("]", 100), []string{`config.json:1:18: this nests deeper than 16 levels`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
