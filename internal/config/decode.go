@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -91,15 +90,17 @@ func (d *decoder) members(path string, n *node, visit func(member)) {
 	}
 }
 
+const top = "the top level"
+
 // homes says where a key belongs, for the ones that people put elsewhere.
 var homes = map[string][]string{
 	"mode": {"permission"}, "approval": {"permission"}, "ask": {"permission"},
 	"allow": {"permission", "policy"}, "deny": {"permission", "policy"},
 	"require_tags": {"policy"}, "shell_writes": {"policy"}, "by_provider": {"policy"},
-	"extra": {"workspace"}, "read_only": {"workspace"}, "protected": {"workspace"},
-	"surface": {"the top level"}, "exposure": {"the top level"}, "state_dir": {"the top level"},
-	"profiles": {"the top level"}, "permission": {"the top level"}, "policy": {"the top level"},
-	"workspace": {"the top level"},
+	"granted": {"workspace"}, "read_only_dirs": {"workspace"}, "protected": {"workspace"}, "unreadable": {"workspace"},
+	"deferred": {"exposure"}, "pinned": {"exposure"}, "away": {"exposure"}, "max_listed": {"exposure"}, "idle_turns": {"exposure"},
+	"surface": {top}, "exposure": {top}, "state_dir": {top}, "timeout": {top}, "secret_env": {top},
+	"profiles": {top}, "permission": {top}, "policy": {top}, "workspace": {top},
 }
 
 func (d *decoder) unknown(path string, m member, known keys) {
@@ -120,91 +121,6 @@ func (d *decoder) unknown(path string, m member, known keys) {
 	}
 }
 
-// list reads a list of strings. A null is an error, not "not said": the
-// difference between no list and an empty one is too dear for a guess.
-func (d *decoder) list(into *[]string) func(string, *node) {
-	return func(path string, n *node) {
-		if n.kind != '[' {
-			d.problem(n.at, "%s must be a list of strings, not %s", path, n.what())
-			return
-		}
-		list := make([]string, 0, len(n.items))
-		for _, item := range n.items {
-			switch {
-			case item.kind != 's':
-				d.problem(item.at, "%s must hold strings only, not %s", path, item.what())
-			case strings.TrimSpace(item.text) == "":
-				d.problem(item.at, "an entry of %s is empty", path)
-			default:
-				d.file.places[entryKey(path, item.text)] = item.at
-				list = append(list, item.text)
-			}
-		}
-		*into = list
-	}
-}
-
-func (d *decoder) text(into *string) func(string, *node) {
-	return func(path string, n *node) {
-		switch {
-		case n.kind != 's':
-			d.problem(n.at, "%s must be a string, not %s", path, n.what())
-		case n.text == "":
-			d.problem(n.at, "%s is empty; leave the key out instead", path)
-		default:
-			*into = n.text
-		}
-	}
-}
-
-// word reads one of a closed set of words.
-func (d *decoder) word(into *string, words []string) func(string, *node) {
-	return func(path string, n *node) {
-		var text string
-		d.text(&text)(path, n)
-		switch {
-		case text == "" || slices.Contains(words, text):
-			*into = text
-		default:
-			d.problem(n.at, "%s cannot be %q%s; it is one of %s", path, text, didYouMean(text, words), strings.Join(words, ", "))
-		}
-	}
-}
-
-// dir reads the path of a directory: absolute, or below the home directory.
-func (d *decoder) dir(into *string) func(string, *node) {
-	return func(path string, n *node) {
-		var text string
-		d.text(&text)(path, n)
-		if text != "" {
-			*into = d.absolute(path, text, n.at)
-		}
-	}
-}
-
-// dirs reads a list of such paths.
-func (d *decoder) dirs(into *[]string) func(string, *node) {
-	return func(path string, n *node) {
-		d.list(into)(path, n)
-		for i, text := range *into {
-			at := d.file.places[entryKey(path, text)]
-			(*into)[i] = d.absolute(path, text, at)
-			d.file.places[entryKey(path, (*into)[i])] = at
-		}
-	}
-}
-
-func (d *decoder) absolute(path, text string, at int) string {
-	if rest, ok := strings.CutPrefix(text, "~/"); ok && d.home != "" {
-		return filepath.Join(d.home, rest)
-	}
-	if !filepath.IsAbs(text) {
-		d.problem(at, "%s: %q must be an absolute path or start with ~/", path, text)
-		return text
-	}
-	return filepath.Clean(text)
-}
-
 func didYouMean(text string, words []string) string {
 	if near, ok := suggest.Nearest(text, words); ok {
 		return fmt.Sprintf(" (did you mean %q?)", near)
@@ -221,7 +137,7 @@ func join(path, key string) string {
 
 func orTop(path string) string {
 	if path == "" {
-		return "the top level"
+		return top
 	}
 	return path
 }

@@ -20,10 +20,12 @@ func (d *decoder) sections(s *Settings) keys {
 		"permission": func(path string, n *node) { d.permission(path, n, &s.Permission) },
 		"policy":     func(path string, n *node) { d.policy(path, n, &s.Policy, true) },
 		"workspace":  func(path string, n *node) { d.workspace(path, n, &s.Workspace) },
+		"secret_env": d.list(&s.SecretEnv),
 	}
 	if d.from == trusted {
 		known["surface"] = d.word(&s.Surface, Surfaces())
-		known["exposure"] = d.word(&s.Exposure, Exposures())
+		known["exposure"] = func(path string, n *node) { d.exposure(path, n, &s.Exposure) }
+		known["timeout"] = d.duration(&s.Timeout)
 		known["state_dir"] = d.dir(&s.StateDir)
 	}
 	return known
@@ -72,13 +74,24 @@ func (d *decoder) byProvider(path string, n *node) map[string]Policy {
 
 func (d *decoder) workspace(path string, n *node, w *Workspace) {
 	known := keys{
-		"read_only": d.list(&w.ReadOnly),
-		"protected": d.list(&w.Protected),
+		"protected":  d.list(&w.Protected),
+		"unreadable": d.list(&w.Unreadable),
 	}
 	if d.from == trusted {
-		known["extra"] = d.dirs(&w.Extra)
+		known["granted"] = d.dirs(&w.Granted)
+		known["read_only_dirs"] = d.dirs(&w.ReadOnlyDirs)
 	}
 	d.object(path, n, known)
+}
+
+func (d *decoder) exposure(path string, n *node, e *Exposure) {
+	d.object(path, n, keys{
+		"deferred":   d.boolean(&e.Deferred),
+		"pinned":     d.list(&e.Pinned),
+		"away":       d.list(&e.Away),
+		"max_listed": d.count(&e.MaxListed),
+		"idle_turns": d.count(&e.IdleTurns),
+	})
 }
 
 func (d *decoder) profiles(path string, n *node) map[string]Settings {

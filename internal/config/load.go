@@ -19,6 +19,9 @@ const WorkspaceFile = ".handrail/config.json"
 
 // Request says where to look for settings.
 type Request struct {
+	// Base is what holds where nobody says otherwise. Its Unreadable must be
+	// the list that is in force then: the workspace's own file adds to it.
+	Base Settings
 	// Workspace is the root whose own file is read; "" reads none.
 	Workspace string
 	// UserFile is the user's own file, usually from [UserFile]. It need not
@@ -43,9 +46,6 @@ type Loaded struct {
 	files []*file
 }
 
-// Defaults returns the settings that hold where nobody says otherwise.
-func Defaults() Settings { return BuiltinProfiles()["workspace-write"] }
-
 // UserFile returns where the user's own settings are looked for, or "" on a
 // machine that has no place for them.
 func UserFile() string {
@@ -59,7 +59,7 @@ func UserFile() string {
 // Load reads the files that req names and lays them over each other. The
 // error is a [Problems] where a file says something that is wrong.
 func Load(req Request) (*Loaded, error) {
-	l := &Loaded{Settings: Defaults()}
+	l := &Loaded{Settings: req.Base.clone()}
 	var problems Problems
 	for _, one := range []struct {
 		name     string
@@ -93,21 +93,28 @@ func Load(req Request) (*Loaded, error) {
 	return l, nil
 }
 
-// Place returns file:line:column of an entry of the list at path, or "" for
-// one that stands in no file.
-func (l *Loaded) Place(path, entry string) string {
-	return l.place(entryKey(path, entry))
+// Locate puts file:line:column in front of each line of text that quotes an
+// entry of a list of the settings and names that list. What an entry means
+// is known only to the rooms that read it, and they do not know the files.
+func (l *Loaded) Locate(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if place := l.placeOf(line); place != "" {
+			lines[i] = place + ": " + strings.TrimPrefix(line, "- ")
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
-// PlaceOf returns file:line:column of the value of a key, or "". The last
-// file that gives it counts.
-func (l *Loaded) PlaceOf(path string) string { return l.place(path) }
-
-func (l *Loaded) place(key string) string {
+func (l *Loaded) placeOf(line string) string {
 	for _, f := range slices.Backward(l.files) {
-		if at, ok := f.places[key]; ok {
-			line, column := position(f.data, at)
-			return fmt.Sprintf("%s:%d:%d", f.name, line, column)
+		for _, key := range slices.Sorted(maps.Keys(f.places)) {
+			path, entry, isEntry := strings.Cut(key, "\x00")
+			list := path[strings.LastIndexByte(path, '.')+1:]
+			if isEntry && strings.Contains(line, list) && strings.Contains(line, quote(entry)) {
+				at, column := position(f.data, f.places[key])
+				return fmt.Sprintf("%s:%d:%d", f.name, at, column)
+			}
 		}
 	}
 	return ""

@@ -50,23 +50,20 @@ func TestLoadOrder(t *testing.T) {
 	if diff := cmp.Diff([]string{req.UserFile, req.File, own}, got.Files); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	if place, want := got.Place("permission.deny", "B"), req.File+":1:51"; place != want {
-		t.Errorf("the entry B stands at %s, want %s", place, want)
-	}
-	if place, want := got.PlaceOf("permission.approval"), req.File+":1:29"; place != want {
-		t.Errorf("approval stands at %s, want %s", place, want)
-	}
-	if place := got.Place("permission.deny", "Z"); place != "" {
-		t.Errorf("an entry of no file stands at %s", place)
+	text := "the tool policy is not valid:\n- permission.deny: \"B\" is odd\npermission.deny: \"Z\" is odd"
+	located := "the tool policy is not valid:\n" + req.File + ":1:51: permission.deny: \"B\" is odd\npermission.deny: \"Z\" is odd"
+	if got := got.Locate(text); got != located {
+		t.Errorf("located\n%s\nwant\n%s", got, located)
 	}
 }
 
 func TestLoadWithoutFiles(t *testing.T) {
-	got, err := Load(Request{Workspace: t.TempDir(), UserFile: filepath.Join(t.TempDir(), "none.json")})
+	base := BuiltinProfiles()["workspace-write"]
+	got, err := Load(Request{Base: base, Workspace: t.TempDir(), UserFile: filepath.Join(t.TempDir(), "none.json")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(Defaults(), got.Settings); diff != "" {
+	if diff := cmp.Diff(base, got.Settings); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 }

@@ -17,11 +17,16 @@ func overlay(base, over Settings) Settings {
 	s.Permission.Ask = union(s.Permission.Ask, over.Permission.Ask)
 	s.Permission.Deny = union(s.Permission.Deny, over.Permission.Deny)
 	s.Policy = overlayPolicy(s.Policy, over.Policy)
-	s.Workspace.Extra = replace(s.Workspace.Extra, over.Workspace.Extra)
-	s.Workspace.ReadOnly = union(s.Workspace.ReadOnly, over.Workspace.ReadOnly)
+	s.Workspace.Granted = replace(s.Workspace.Granted, over.Workspace.Granted)
+	s.Workspace.ReadOnlyDirs = replace(s.Workspace.ReadOnlyDirs, over.Workspace.ReadOnlyDirs)
 	s.Workspace.Protected = union(s.Workspace.Protected, over.Workspace.Protected)
+	// The list of secrets that stands where nobody says otherwise has false
+	// alarms, so a trusted source may set another in its place.
+	s.Workspace.Unreadable = replace(s.Workspace.Unreadable, over.Workspace.Unreadable)
+	s.SecretEnv = union(s.SecretEnv, over.SecretEnv)
 	s.Surface = cmp.Or(over.Surface, s.Surface)
-	s.Exposure = cmp.Or(over.Exposure, s.Exposure)
+	s.Exposure = overlayExposure(s.Exposure, over.Exposure)
+	s.Timeout = cmp.Or(over.Timeout, s.Timeout)
 	s.StateDir = cmp.Or(over.StateDir, s.StateDir)
 	for name, p := range over.Profiles {
 		if s.Profiles == nil {
@@ -46,6 +51,16 @@ func overlayPolicy(base, over Policy) Policy {
 		base.ByProvider[name] = overlayPolicy(base.ByProvider[name], over.ByProvider[name])
 	}
 	return base
+}
+
+func overlayExposure(base, over Exposure) Exposure {
+	return Exposure{
+		Deferred:  cmp.Or(over.Deferred, base.Deferred),
+		Pinned:    replace(base.Pinned, over.Pinned),
+		Away:      replace(base.Away, over.Away),
+		MaxListed: cmp.Or(over.MaxListed, base.MaxListed),
+		IdleTurns: cmp.Or(over.IdleTurns, base.IdleTurns),
+	}
 }
 
 // replace returns over where it says something, even that it is empty.

@@ -4,17 +4,20 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
 func TestOverlay(t *testing.T) {
+	yes, no := true, false
 	base := Settings{
 		Permission: Permission{Mode: "read-only", Approval: "never", Allow: []string{"a"}, Ask: []string{"b"}, Deny: []string{"c"}},
 		Policy: Policy{Allow: []string{"x"}, Deny: []string{"y"}, RequireTags: []string{"t"},
 			ByProvider: map[string]Policy{"p": {Deny: []string{"shell"}}}},
-		Workspace: Workspace{Extra: []string{"/a"}, Protected: []string{"k"}},
+		Workspace: Workspace{Granted: []string{"/a"}, Protected: []string{"k"}, Unreadable: []string{".env"}},
+		Exposure:  Exposure{Deferred: &yes, MaxListed: 9},
 	}
 	t.Run("nothing said changes nothing", func(t *testing.T) {
 		if diff := cmp.Diff(base, overlay(base, Settings{})); diff != "" {
@@ -26,13 +29,15 @@ func TestOverlay(t *testing.T) {
 			Permission: Permission{Mode: "full-access", Allow: []string{}, Ask: []string{}, Deny: []string{"c", "d"}},
 			Policy: Policy{Allow: []string{"z"}, Deny: []string{"w"}, RequireTags: []string{"u"},
 				ByProvider: map[string]Policy{"p": {Allow: []string{"read_file"}}}},
-			Workspace: Workspace{Extra: []string{}, Protected: []string{"l"}},
+			Workspace: Workspace{Granted: []string{}, Protected: []string{"l"}, Unreadable: []string{}},
+			Exposure:  Exposure{Deferred: &no, IdleTurns: 2}, Timeout: time.Second, SecretEnv: []string{"X"},
 		})
 		want := Settings{
 			Permission: Permission{Mode: "full-access", Approval: "never", Allow: []string{}, Ask: []string{"b"}, Deny: []string{"c", "d"}},
 			Policy: Policy{Allow: []string{"z"}, Deny: []string{"y", "w"}, RequireTags: []string{"u"},
 				ByProvider: map[string]Policy{"p": {Allow: []string{"read_file"}, Deny: []string{"shell"}}}},
-			Workspace: Workspace{Extra: []string{}, Protected: []string{"k", "l"}},
+			Workspace: Workspace{Granted: []string{}, Protected: []string{"k", "l"}, Unreadable: []string{}},
+			Exposure:  Exposure{Deferred: &no, MaxListed: 9, IdleTurns: 2}, Timeout: time.Second, SecretEnv: []string{"X"},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("settings (-want +got):\n%s", diff)
@@ -60,6 +65,7 @@ func TestNarrow(t *testing.T) {
 	base := Settings{
 		Permission: Permission{Mode: "workspace-write", Allow: []string{"Bash(go test)", "Bash(go vet)"}},
 		Policy:     Policy{RequireTags: []string{"code"}, ShellWrites: "warn"},
+		Workspace:  Workspace{Unreadable: []string{".env"}},
 	}
 	tests := []struct {
 		name, text string
@@ -79,9 +85,10 @@ func TestNarrow(t *testing.T) {
 		{"another tag would let more through", `{"policy": {"require_tags": ["web"]}}`, nil,
 			`c:1:30: a workspace's own file may only take away, and policy.require_tags of the trusted settings does not have "web"; add it in the user's file`},
 		{"no tags required takes nothing away", `{"policy": {"require_tags": []}}`, func(*Settings) {}, ""},
-		{"more protection", `{"workspace": {"protected": ["keys"], "read_only": ["vendor"]}}`,
+		{"more protection", `{"workspace": {"protected": ["keys"], "unreadable": ["dump"]}, "secret_env": ["X"]}`,
 			func(s *Settings) {
-				s.Workspace.Protected, s.Workspace.ReadOnly = []string{"keys"}, []string{"vendor"}
+				s.Workspace.Protected, s.Workspace.Unreadable = []string{"keys"}, []string{".env", "dump"}
+				s.SecretEnv = []string{"X"}
 			}, ""},
 	}
 	for _, tt := range tests {
@@ -133,7 +140,8 @@ func TestNarrowNeverWidens(t *testing.T) {
 		within("deny", got.Permission.Deny, base.Permission.Deny)
 		within("ask", got.Permission.Ask, base.Permission.Ask)
 		within("policy.deny", got.Policy.Deny, base.Policy.Deny)
-		within("read_only", got.Workspace.ReadOnly, base.Workspace.ReadOnly)
+		within("unreadable", got.Workspace.Unreadable, base.Workspace.Unreadable)
+		within("secret_env", got.SecretEnv, base.SecretEnv)
 		within("protected", got.Workspace.Protected, base.Workspace.Protected)
 		if base.Policy.Allow != nil {
 			within("policy.allow", base.Policy.Allow, got.Policy.Allow)
@@ -149,7 +157,8 @@ func TestNarrowNeverWidens(t *testing.T) {
 		}
 		got.Permission, got.Policy.Allow, got.Policy.Deny = base.Permission, base.Policy.Allow, base.Policy.Deny
 		got.Policy.RequireTags, got.Policy.ShellWrites = base.Policy.RequireTags, base.Policy.ShellWrites
-		got.Workspace.ReadOnly, got.Workspace.Protected = base.Workspace.ReadOnly, base.Workspace.Protected
+		got.Workspace.Unreadable, got.Workspace.Protected = base.Workspace.Unreadable, base.Workspace.Protected
+		got.SecretEnv = base.SecretEnv
 		if diff := cmp.Diff(base, got); diff != "" {
 			t.Errorf("something else changed:\n%s", diff)
 		}
@@ -176,10 +185,12 @@ func drawSettings(t *rapid.T, label string) Settings {
 			ByProvider:  map[string]Policy{"p": {Deny: list.Draw(t, label+" provider deny")}},
 		},
 		Workspace: Workspace{
-			Extra: list.Draw(t, label+" extra"), ReadOnly: list.Draw(t, label+" read_only"),
+			Granted: list.Draw(t, label+" granted"), Unreadable: list.Draw(t, label+" unreadable"),
 			Protected: list.Draw(t, label+" protected"),
 		},
-		Surface: rapid.SampledFrom(Surfaces()).Draw(t, label+" surface"),
+		Exposure:  Exposure{Pinned: list.Draw(t, label+" pinned")},
+		SecretEnv: list.Draw(t, label+" secret_env"),
+		Surface:   rapid.SampledFrom(Surfaces()).Draw(t, label+" surface"),
 	}
 }
 

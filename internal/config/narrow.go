@@ -19,8 +19,9 @@ func narrow(base Settings, own *file) (Settings, Problems) {
 		s.Policy.RequireTags = n.within("policy.require_tags", orNil(s.Policy.RequireTags), over.Policy.RequireTags)
 	}
 	s.Policy.ShellWrites = lower(ShellWrites(), s.Policy.ShellWrites, over.Policy.ShellWrites)
-	s.Workspace.ReadOnly = union(s.Workspace.ReadOnly, over.Workspace.ReadOnly)
 	s.Workspace.Protected = union(s.Workspace.Protected, over.Workspace.Protected)
+	s.Workspace.Unreadable = union(s.Workspace.Unreadable, over.Workspace.Unreadable)
+	s.SecretEnv = union(s.SecretEnv, over.SecretEnv)
 	return s, n.problems.inOrder()
 }
 

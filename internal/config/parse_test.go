@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -29,7 +30,7 @@ func TestParseProblems(t *testing.T) {
 			`config.json:1:2: the top level has no key "mode"; it belongs in permission`,
 			`config.json:1:38: permission has no key "require_tags"; it belongs in policy`}},
 		{"key of nowhere", `{"workspace": {"zzzzzz": 1}}`, []string{
-			`config.json:1:16: unknown key "zzzzzz"; the keys of workspace are extra, protected, read_only`}},
+			`config.json:1:16: unknown key "zzzzzz"; the keys of workspace are granted, protected, read_only_dirs, unreadable`}},
 		{"word", `{"permission": {"mode": "readonly", "approval": "sometimes"}, "surface": 3}`, []string{
 			`config.json:1:25: permission.mode cannot be "readonly" (did you mean "read-only"?); it is one of read-only, workspace-write, full-access`,
 			`config.json:1:49: permission.approval cannot be "sometimes"; it is one of never, on-request, untrusted, always`,
@@ -41,9 +42,9 @@ func TestParseProblems(t *testing.T) {
 			`config.json:1:65: an entry of policy.require_tags is empty`}},
 		{"twice", "{\"policy\": {\"deny\": [\"shell\"],\n\"deny\": []}}", []string{
 			`config.json:2:1: the key "deny" is here a second time; the first is in line 1`}},
-		{"paths", `{"state_dir": "state", "workspace": {"extra": ["~/x", "./y", "/z/../w"]}}`, []string{
+		{"paths", `{"state_dir": "state", "workspace": {"granted": ["~/x", "./y", "/z/../w"]}}`, []string{
 			`config.json:1:15: state_dir: "state" must be an absolute path or start with ~/`,
-			`config.json:1:55: workspace.extra: "./y" must be an absolute path or start with ~/`}},
+			`config.json:1:57: workspace.granted: "./y" must be an absolute path or start with ~/`}},
 		{"providers", `{"policy": {"by_provider": {"": {}, "gpt": {"by_provider": {}}}}}`, []string{
 			`config.json:1:29: a key of policy.by_provider is a model id or a provider's name and cannot be empty`,
 			`config.json:1:45: policy.by_provider.gpt has no key "by_provider"; it belongs in policy`}},
@@ -51,6 +52,13 @@ func TestParseProblems(t *testing.T) {
 			`config.json:1:15: the profile "full-access" is built in and cannot be declared; choose another name`,
 			`config.json:1:34: "a b" cannot be the name of a profile; use letters, digits, - and _`,
 			`config.json:1:51: profiles.x has no key "profiles"; it belongs in the top level`}},
+		{"scalars", `{"timeout": 90, "exposure": {"deferred": "yes", "max_listed": 0, "idle_turns": 1.5}}`, []string{
+			`config.json:1:13: timeout must be a time such as "90s" or "5m", at most 30m0s`,
+			`config.json:1:42: exposure.deferred must be true or false, not a string`,
+			`config.json:1:63: exposure.max_listed must be a whole number from 1`,
+			`config.json:1:80: exposure.idle_turns must be a whole number from 1`}},
+		{"too long", `{"timeout": "31m"}`, []string{
+			`config.json:1:13: timeout must be a time such as "90s" or "5m", at most 30m0s`}},
 		{"not an object", `[1]`, []string{`config.json:1:1: the top level must be an object, not a list`}},
 		{"column counts characters", `{"policy": {"deny": ["äöü", 7]}}`, []string{
 			`config.json:1:29: policy.deny must hold strings only, not a number`}},
@@ -74,7 +82,7 @@ func TestParseProblems(t *testing.T) {
 
 func TestWorkspaceFileMayOnlyTakeAway(t *testing.T) {
 	got := problemsOf(`{"surface": "claude", "permission": {"approval": "never"}, "policy": {"by_provider": {}},
-		"workspace": {"extra": ["/"]}, "profiles": {}, "state_dir": "/x", "exposure": "all"}`, workspaceOwn)
+		"workspace": {"granted": ["/"]}, "profiles": {}, "state_dir": "/x", "exposure": {}}`, workspaceOwn)
 	const tail = `" has no place in it; it belongs in the user's file`
 	if len(got) != 7 {
 		t.Fatalf("%d problems, want one for each of the 7 keys:\n%s", len(got), strings.Join(got, "\n"))
@@ -90,8 +98,9 @@ func TestParseValues(t *testing.T) {
 	f, problems := parse("c", []byte(`{
 		"permission": {"mode": "read-only", "approval": "never", "allow": [], "deny": ["Bash(rm *)"]},
 		"policy": {"allow": ["group:fs"], "shell_writes": "warn", "by_provider": {"gpt-5": {"deny": ["shell"]}}},
-		"workspace": {"extra": ["~/x", "/z/../w"], "read_only": ["vendor"]},
-		"surface": "claude", "exposure": "deferred", "state_dir": "~/s",
+		"workspace": {"granted": ["~/x", "/z/../w"], "unreadable": []},
+		"surface": "claude", "state_dir": "~/s", "timeout": "90s", "secret_env": ["TOKEN"],
+		"exposure": {"deferred": false, "pinned": ["grep"], "max_listed": 9},
 		"profiles": {"ci": {"permission": {"mode": "full-access"}}}
 	}`), "/home/u", trusted)
 	if len(problems) > 0 {
@@ -101,8 +110,9 @@ func TestParseValues(t *testing.T) {
 		Permission: Permission{Mode: "read-only", Approval: "never", Allow: []string{}, Deny: []string{"Bash(rm *)"}},
 		Policy: Policy{Allow: []string{"group:fs"}, ShellWrites: "warn",
 			ByProvider: map[string]Policy{"gpt-5": {Deny: []string{"shell"}}}},
-		Workspace: Workspace{Extra: []string{"/home/u/x", "/w"}, ReadOnly: []string{"vendor"}},
-		Surface:   "claude", Exposure: "deferred", StateDir: "/home/u/s",
+		Workspace: Workspace{Granted: []string{"/home/u/x", "/w"}, Unreadable: []string{}},
+		Surface:   "claude", StateDir: "/home/u/s", Timeout: 90 * time.Second, SecretEnv: []string{"TOKEN"},
+		Exposure: Exposure{Deferred: new(bool), Pinned: []string{"grep"}, MaxListed: 9},
 		Profiles: map[string]Settings{"ci": {Permission: Permission{Mode: "full-access"}}},
 	}
 	if diff := cmp.Diff(want, f.settings); diff != "" {
@@ -115,7 +125,7 @@ func TestParseValues(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, ``, `{"permission":{"mode":"read-only","allow":[]}}`, `{"policy":{"by_provider":{"x":{"deny":["a"]}}}}`,
-		`{"profiles":{"a":{"workspace":{"extra":["~/x"]}}}}`, "{\n\"a\":1,\"a\":2}", `[[[[`, `{"a"`, `{"a":1,}`, "\xef\xbb\xbf{}", `{"ä":"\ud800"}`,
+		`{"profiles":{"a":{"workspace":{"granted":["~/x"]}}}}`, "{\n\"a\":1,\"a\":2}", `[[[[`, `{"a"`, `{"a":1,}`, "\xef\xbb\xbf{}", `{"ä":"\ud800"}`,
 	} {
 		f.Add(seed, true)
 		f.Add(seed, false)

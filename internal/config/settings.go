@@ -3,6 +3,7 @@ package config
 import (
 	"maps"
 	"slices"
+	"time"
 )
 
 // Settings is what one file says, or what several say together. In every
@@ -13,9 +14,14 @@ type Settings struct {
 	Workspace  Workspace
 	// Surface is the set of tool names and schemas that is shown; "" means
 	// not said.
-	Surface string
-	// Exposure is "all" or "deferred"; "" means not said.
-	Exposure string
+	Surface  string
+	Exposure Exposure
+	// Timeout is how long a call may run whose tool names no time of its
+	// own; 0 means not said.
+	Timeout time.Duration
+	// SecretEnv names environment variables whose values are never shown to
+	// a model.
+	SecretEnv []string
 	// StateDir is where results and history are kept: an absolute path, or
 	// "" where it is not said.
 	StateDir string
@@ -47,14 +53,27 @@ type Policy struct {
 
 // Workspace says what the files beneath and beside the root are for.
 type Workspace struct {
-	// Extra are further directories that may be read and written: absolute
-	// paths.
-	Extra []string
-	// ReadOnly are directories beneath the root that may not be written.
-	ReadOnly []string
-	// Protected are paths beneath the root that are never touched, beside
-	// those that Handrail always protects.
+	// Granted are further directories that may be read and written, and
+	// ReadOnlyDirs further ones that may be read: absolute paths.
+	Granted, ReadOnlyDirs []string
+	// Protected are patterns of paths that are never written, beside those
+	// that never are anyway.
 	Protected []string
+	// Unreadable are patterns of paths that are never read, written or
+	// listed.
+	Unreadable []string
+}
+
+// Exposure says which of the tools that may be used are listed.
+type Exposure struct {
+	// Deferred lists only some of them; nil means not said.
+	Deferred *bool
+	// Pinned are entries of tools that are always listed, Away those of
+	// tools that are not listed at first.
+	Pinned, Away []string
+	// MaxListed and IdleTurns say when a listed tool is put away; 0 means
+	// not said.
+	MaxListed, IdleTurns int
 }
 
 // Modes lists the permission modes, from the narrowest to the widest.
@@ -69,9 +88,6 @@ func ShellWrites() []string { return []string{"deny", "warn", "allow"} }
 
 // Surfaces lists the surfaces that there are.
 func Surfaces() []string { return []string{"handrail", "claude"} }
-
-// Exposures lists the ways in which tools are shown.
-func Exposures() []string { return []string{"all", "deferred"} }
 
 // BuiltinProfiles returns the profiles that exist without any file. A file
 // may not declare one of the same name.
@@ -88,6 +104,8 @@ func (s Settings) clone() Settings {
 	s.Permission = s.Permission.clone()
 	s.Policy = s.Policy.clone()
 	s.Workspace = s.Workspace.clone()
+	s.Exposure.Pinned, s.Exposure.Away = slices.Clone(s.Exposure.Pinned), slices.Clone(s.Exposure.Away)
+	s.SecretEnv = slices.Clone(s.SecretEnv)
 	s.Profiles = maps.Clone(s.Profiles)
 	for name, p := range s.Profiles {
 		s.Profiles[name] = p.clone()
@@ -110,6 +128,7 @@ func (p Policy) clone() Policy {
 }
 
 func (w Workspace) clone() Workspace {
-	w.Extra, w.ReadOnly, w.Protected = slices.Clone(w.Extra), slices.Clone(w.ReadOnly), slices.Clone(w.Protected)
+	w.Granted, w.ReadOnlyDirs = slices.Clone(w.Granted), slices.Clone(w.ReadOnlyDirs)
+	w.Protected, w.Unreadable = slices.Clone(w.Protected), slices.Clone(w.Unreadable)
 	return w
 }
