@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -144,4 +145,19 @@ func (s *Session) Close() error {
 		s.closed = errors.Join(errs...)
 	})
 	return s.closed
+}
+
+// root is the workspace's folder, or "".
+func (s *Session) root() string {
+	if s.files == nil {
+		return ""
+	}
+	return s.files.Root()
+}
+
+func (s *Session) logger() *slog.Logger {
+	if s.options.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.options.Logger
 }

@@ -160,6 +160,16 @@ func unknown(what, got string, known []string) string {
 // Mode returns the mode in force.
 func (j *Judge) Mode() Mode { return j.mode }
 
+// Narrower returns the narrower of the judge's mode and another; an empty or
+// unknown mode changes nothing.
+func (j *Judge) Narrower(other Mode) Mode {
+	order := []Mode{ReadOnly, WorkspaceWrite, FullAccess}
+	if i := slices.Index(order, other); i >= 0 && i < slices.Index(order, j.mode) {
+		return other
+	}
+	return j.mode
+}
+
 // Judge decides about an act. It does not ask anybody.
 func (j *Judge) Judge(a Act) Verdict {
 	if r, ok := matchAny(j.deny, a); ok {
