@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -106,7 +107,8 @@ func parseBatch(name string, r io.Reader) ([]batchLine, error) {
 		}
 		call, err := parseLine(lines.Bytes())
 		if err != nil {
-			problems = append(problems, fmt.Errorf("%s:%d: %w", name, n, err))
+			oneLine := strings.ReplaceAll(err.Error(), "\n", "; ")
+			problems = append(problems, fmt.Errorf("%s:%d: %s", name, n, oneLine))
 			continue
 		}
 		calls = append(calls, call)

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
+	"github.com/handrail-tools/handrail/internal/jsondoc"
 	"github.com/handrail-tools/handrail/internal/suggest"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -14,40 +12,39 @@ import (
 // parseLine reads one line of a batch, strictly: a misspelt key must not
 // make a call without arguments.
 func parseLine(line []byte) (batchLine, error) {
-	var fields map[string]json.RawMessage
-	dec := json.NewDecoder(bytes.NewReader(line))
-	if err := dec.Decode(&fields); err != nil {
-		return batchLine{}, fmt.Errorf("this is not a JSON object: %w", err)
+	object, err := jsondoc.Parse(string(line))
+	if err != nil {
+		return batchLine{}, err
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return batchLine{}, errors.New("there is more than one object on the line")
+	if object.Kind != jsondoc.Object {
+		return batchLine{}, fmt.Errorf("a line is an object with id, tool and args, not %s", object.Kind)
 	}
 	var call batchLine
 	var problems []error
-	for key, value := range fields {
+	for i := range object.Elems {
+		key, value := object.Elems[i].Key, &object.Elems[i].Node
 		switch key {
 		case "id":
-			problems = append(problems, readString("id", value, &call.ID))
+			problems = append(problems, readString(key, value, &call.ID))
 		case "tool":
-			problems = append(problems, readString("tool", value, &call.Tool))
+			problems = append(problems, readString(key, value, &call.Tool))
 		case "args":
-			call.Args = value
+			call.Args = value.JSON()
 		default:
 			problems = append(problems, unknownKey(key))
 		}
 	}
-	if call.Tool == "" && fields["tool"] == nil {
+	if object.Find("tool") == nil {
 		problems = append(problems, errors.New(`the key "tool" is missing`))
 	}
 	return call, errors.Join(problems...)
 }
 
-func readString(key string, value json.RawMessage, into *string) error {
-	var s *string
-	if err := json.Unmarshal(value, &s); err != nil || s == nil {
+func readString(key string, value *jsondoc.Node, into *string) error {
+	if value.Kind != jsondoc.String {
 		return fmt.Errorf("the key %q must be a string", key)
 	}
-	*into = *s
+	*into = value.Text()
 	return nil
 }
 

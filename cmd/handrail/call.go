@@ -26,7 +26,7 @@ func newCall(t *terminal, f *flags) *cobra.Command {
 		Example: "  handrail call read_file path=go.mod\n" +
 			"  handrail call grep pattern='func main' --json\n" +
 			"  echo '{\"path\":\"go.mod\"}' | handrail call read_file -",
-		Args:              cobra.MinimumNArgs(1),
+		Args:              needsTool,
 		ValidArgsFunction: f.completeCall,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			progress, known := t.newProgress(), &names{}
@@ -60,6 +60,13 @@ func newCall(t *terminal, f *flags) *cobra.Command {
 	cmd.Flags().StringVar(&save, "save", "", "folder to write images of the result to")
 	_ = cmd.MarkFlagDirname("save")
 	return cmd
+}
+
+func needsTool(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return errors.New("which tool? `handrail tools` lists them")
+	}
+	return nil
 }
 
 // arguments returns the JSON that the words after the tool's name stand for.

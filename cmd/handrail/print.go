@@ -73,16 +73,17 @@ func (t *terminal) table(rows [][]string, style func(row, column int, cell strin
 		}
 	}
 	for y, row := range rows {
+		var line strings.Builder
 		for x, cell := range row {
 			pad := ""
-			if x < len(row)-1 {
+			if rest := strings.Join(row[x+1:], ""); rest != "" {
 				pad = strings.Repeat(" ", width[x]-len([]rune(cell))+2)
 			}
 			if style != nil {
 				cell = style(y, x, cell)
 			}
-			fmt.Fprint(t.out, cell, pad)
+			line.WriteString(cell + pad)
 		}
-		fmt.Fprintln(t.out)
+		fmt.Fprintln(t.out, line.String())
 	}
 }

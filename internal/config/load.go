@@ -150,6 +150,9 @@ func (l *Loaded) own(workspace string) (*file, Problems) {
 	}
 	name := filepath.Join(workspace, filepath.FromSlash(WorkspaceFile))
 	root, err := os.OpenRoot(workspace)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // whoever opens the workspace says so
+	}
 	if err != nil {
 		return nil, Problems{{File: workspace, Text: "opening the workspace: " + reason(err)}}
 	}
