@@ -144,9 +144,9 @@ type Options struct {
 	// Timeout is the budget of a call whose tool names none. 0 means
 	// [tool.DefaultTimeout].
 	Timeout time.Duration
-	// Secrets are exact values that are never shown to the model, whatever
-	// they look like.
-	Secrets []string
+	// Secrets are values that are never shown to the model, whatever they
+	// look like, by the name under which their absence is told.
+	Secrets map[string]string
 
 	// OnEvent receives every event of every call. It must not block.
 	OnEvent func(Event)

@@ -157,10 +157,14 @@ func (s *Session) compile(above *registry.View) error {
 		return err
 	}
 	s.view, s.judge = view, judge
+	redactor, err := s.redactor()
+	if err != nil {
+		return err
+	}
 	s.dispatch = dispatch.New(dispatch.Config{
 		Session: s.id, Origin: s.options.Origin, View: view, Judge: judge, Approver: s.options.Approver,
 		Hooks: s.options.Hooks, Guard: guard.New(s.options.Guard), Workspace: s.files, Ledger: ledger{s.store},
-		Redactor: output.NewRedactor(s.options.Secrets), Observe: s.observe, Surround: s.surround,
+		Redactor: redactor, Observe: s.observe, Surround: s.surround,
 		Timeout: s.options.Timeout, Logger: s.options.Logger,
 	})
 	return nil
@@ -193,9 +197,21 @@ func compilePolicy(c Policy, r *registry.Registry) (*policy.Policy, error) {
 	return policy.Compile(c, nil, r)
 }
 
+// redactor knows the secrets that it is told beside those that it
+// recognises.
+func (s *Session) redactor() (*output.Redactor, error) {
+	r := &output.Redactor{}
+	var errs []error
+	for name, value := range s.options.Secrets {
+		errs = append(errs, r.Know(name, value))
+	}
+	return r, errors.Join(errs...)
+}
+
 // surround gives tools what they take from their context.
 func (s *Session) surround(ctx context.Context) context.Context {
 	ctx = registry.WithView(ctx, s.view)
+	ctx = output.WithRedactor(ctx, s.dispatch.Redactor)
 	ctx = store.WithReader(ctx, s.store.Reader(store.Scope{Session: s.id}))
 	if s.files != nil {
 		ctx = workspace.With(ctx, s.files)

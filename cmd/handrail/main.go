@@ -83,7 +83,7 @@ func newRoot(t *terminal) *cobra.Command {
 	f.register(root)
 	root.AddCommand(
 		newCall(t, f), newBatch(t, f), newTools(t, f), newExplain(t, f),
-		newLog(t, f), newRecall(t, f), newDoctor(t, f), newVersion(t, f),
+		newDoctor(t, f), newVersion(t, f),
 	)
 	return root
 }

@@ -54,9 +54,10 @@ func applySettings(o *handrail.Options, s config.Settings) {
 		Pinned:   s.Exposure.Pinned, Away: s.Exposure.Away,
 		MaxListed: s.Exposure.MaxListed, IdleTurns: s.Exposure.IdleTurns,
 	}
+	o.Secrets = map[string]string{}
 	for _, name := range s.SecretEnv {
 		if value := os.Getenv(name); value != "" {
-			o.Secrets = append(o.Secrets, value)
+			o.Secrets[name] = value
 		}
 	}
 }

@@ -69,7 +69,8 @@ type Config struct {
 	Workspace *workspace.Workspace
 	// Ledger keeps whole results. nil keeps none.
 	Ledger Ledger
-	// Redactor hides secrets in results. nil hides none.
+	// Redactor hides secrets in results. nil hides those that are
+	// recognised by their form.
 	Redactor *output.Redactor
 	// Observe receives every event; it must not block. nil receives none.
 	Observe func(Event)
@@ -91,9 +92,7 @@ type Dispatcher struct {
 	Config
 	queue  queue
 	grants permission.Grants
-	// abandoned counts the calls that were told to stop and still run.
-	abandoned sync.WaitGroup
-	serial    counter
+	serial counter
 }
 
 // New returns a dispatcher.
@@ -104,21 +103,23 @@ func New(c Config) *Dispatcher {
 	if c.Parallel == 0 {
 		c.Parallel = 16
 	}
+	if c.Redactor == nil {
+		c.Redactor = &output.Redactor{}
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Dispatcher{Config: c, queue: queue{limit: c.Parallel}}
 }
 
-// Close waits for calls that were abandoned, as long as ctx allows.
+// errClosed is what a call gets whose session ends.
+var errClosed = tool.Errorf(tool.CodeCancelled, "cancelled: the session is closed")
+
+// Close tells every call to stop and waits until they have, as long as ctx
+// allows. Calls that come later are refused.
 func (d *Dispatcher) Close(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() {
-		d.abandoned.Wait()
-		close(done)
-	}()
 	select {
-	case <-done:
+	case <-d.queue.close(errClosed):
 		return nil
 	case <-ctx.Done():
 		return errors.New("closing the session: a call that was told to stop is still running")

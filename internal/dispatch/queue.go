@@ -26,6 +26,9 @@ type queue struct {
 	first   *place
 	last    *place
 	running int
+	// drained is made when the queue is closed, and closed once nobody is
+	// left in it.
+	drained chan struct{}
 }
 
 // place is one call's position in the queue. It is held from arrival until
@@ -34,8 +37,9 @@ type place struct {
 	class      tool.Concurrency
 	key        string
 	next, prev *place
-	turn       chan struct{} // closed when the call may run, or is stuck
+	turn       chan struct{} // closed when the call may run, or never will
 	state      placeState
+	cancel     func(cause error) // tells the call to stop; may be nil
 }
 
 type placeState uint8
@@ -60,11 +64,15 @@ func (p *place) conflicts(q *place) bool {
 	}
 }
 
-// arrive takes the next place.
-func (q *queue) arrive(class tool.Concurrency, key string) *place {
-	p := &place{class: class, key: key, turn: make(chan struct{})}
+// arrive takes the next place for p. It reports false when the queue is
+// closed.
+func (q *queue) arrive(p *place) bool {
+	p.turn = make(chan struct{})
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if q.drained != nil {
+		return false
+	}
 	if p.prev = q.last; q.last == nil {
 		q.first = p
 	} else {
@@ -72,7 +80,27 @@ func (q *queue) arrive(class tool.Concurrency, key string) *place {
 	}
 	q.last = p
 	q.grant()
-	return p
+	return true
+}
+
+// close takes no more arrivals, tells everybody in the queue to stop, and
+// returns a channel that is closed once all have left.
+func (q *queue) close(cause error) <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.drained != nil {
+		return q.drained
+	}
+	q.drained = make(chan struct{})
+	for p := q.first; p != nil; p = p.next {
+		if p.cancel != nil {
+			p.cancel(cause)
+		}
+	}
+	if q.first == nil {
+		close(q.drained)
+	}
+	return q.drained
 }
 
 // wait blocks until the call at p may run. It returns the context's error,
@@ -115,6 +143,9 @@ func (q *queue) leave(p *place) {
 		q.last = p.prev
 	} else {
 		p.next.prev = p.prev
+	}
+	if q.drained != nil && q.first == nil {
+		close(q.drained)
 	}
 	q.grant()
 }

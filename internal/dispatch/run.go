@@ -73,7 +73,6 @@ func (t *trip) run(ctx context.Context) *tool.Error {
 	}
 	defer over.Store(true)
 	done := make(chan outcome, 1)
-	t.d.abandoned.Add(1)
 	go t.runTool(t.surround(ctx), done)
 
 	select {
@@ -108,7 +107,6 @@ func (t *trip) budget() time.Duration {
 // runTool runs the tool in a goroutine of its own and hands over what comes
 // back. If nobody waits any more, it gives up the call's place.
 func (t *trip) runTool(ctx context.Context, done chan<- outcome) {
-	defer t.d.abandoned.Done()
 	call := t.call
 	result, err := isolated(func() (*tool.Result, error) { return t.resolved.Entry.Tool.Run(ctx, &call) })
 	done <- outcome{result, err}

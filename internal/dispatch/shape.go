@@ -35,7 +35,7 @@ func (t *trip) shape(ctx context.Context) {
 	out := b.Apply(p.Text)
 	r.Text, r.Omitted = out.Text, out.Omitted
 	if len(r.Media) > 0 {
-		t.boundMedia()
+		t.boundMedia(ctx)
 	}
 }
 
@@ -59,4 +59,12 @@ func (t *trip) keep(ctx context.Context, cut bool) {
 		return
 	}
 	t.result.ID = id
+}
+
+// boundMedia makes images small enough to be shown; what cannot be shown is
+// said in the text.
+func (t *trip) boundMedia(ctx context.Context) {
+	fitted, notes := output.FitMedia(ctx, t.result.Media)
+	t.result.Media = fitted
+	t.notes = append(t.notes, notes...)
 }
