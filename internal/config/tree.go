@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
+
+	"github.com/handrail-tools/handrail/internal/jsondoc"
 )
 
 // MaxFile is the largest settings file that is read, in bytes. A person
@@ -80,24 +81,19 @@ func parseTree(data []byte) (*node, error) {
 	return n, nil
 }
 
-// checkSyntax reports the first place where data is not JSON. The walk by
-// tokens that follows would find the same, but with an offset that does not
-// count the brackets.
+// checkSyntax reports the first place where data is not JSON, in words that
+// say what JSON would have there. A key that stands twice is JSON; the
+// decoder reports those, all of them.
 func checkSyntax(data []byte) error {
-	var all json.RawMessage
-	err := json.Unmarshal(data, &all)
-	var syn *json.SyntaxError
-	switch {
-	case err == nil:
+	if json.Valid(data) {
 		return nil
-	case errors.As(err, &syn) && int(syn.Offset) >= len(data) && strings.HasPrefix(syn.Error(), "unexpected end"):
-		return &syntaxError{len(data), "this is not JSON: the file ends too early"}
-	case errors.As(err, &syn):
-		// The offset is behind the character that was stumbled on.
-		return &syntaxError{max(int(syn.Offset)-1, 0), "this is not JSON: " + syn.Error()}
-	default:
-		return &syntaxError{0, "this is not JSON: " + err.Error()}
 	}
+	_, err := jsondoc.Parse(string(data))
+	var syn *jsondoc.SyntaxError
+	if errors.As(err, &syn) {
+		return &syntaxError{syn.Offset, "this is not JSON: " + syn.Msg}
+	}
+	return &syntaxError{0, "this is not JSON"}
 }
 
 func firstInvalid(data []byte) int {
