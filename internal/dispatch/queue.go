@@ -37,7 +37,7 @@ type place struct {
 	class      tool.Concurrency
 	key        string
 	next, prev *place
-	turn       chan struct{} // closed when the call may run, or never will
+	turn       chan struct{} // closed when the call may run, or never will; nil if it may at once
 	state      placeState
 	cancel     func(cause error) // tells the call to stop; may be nil
 }
@@ -67,7 +67,6 @@ func (p *place) conflicts(q *place) bool {
 // arrive takes the next place for p. It reports false when the queue is
 // closed.
 func (q *queue) arrive(p *place) bool {
-	p.turn = make(chan struct{})
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.drained != nil {
@@ -80,6 +79,9 @@ func (q *queue) arrive(p *place) bool {
 	}
 	q.last = p
 	q.grant()
+	if p.state == waiting {
+		p.turn = make(chan struct{})
+	}
 	return true
 }
 
@@ -106,9 +108,7 @@ func (q *queue) close(cause error) <-chan struct{} {
 // wait blocks until the call at p may run. It returns the context's error,
 // or errStuck. The place is kept in either case.
 func (q *queue) wait(ctx context.Context, p *place) error {
-	select {
-	case <-p.turn:
-	default:
+	if p.turn != nil {
 		select {
 		case <-p.turn:
 		case <-ctx.Done():
@@ -169,15 +169,21 @@ func (q *queue) grant() {
 		if p.state == waiting {
 			switch {
 			case ahead.stuckFor(p):
-				p.state = blocked
-				close(p.turn)
+				p.settle(blocked)
 			case ahead.clearFor(p) && (q.limit == 0 || q.running < q.limit):
-				p.state = running
+				p.settle(running)
 				q.running++
-				close(p.turn)
 			}
 		}
 		ahead.add(p)
+	}
+}
+
+// settle ends the waiting at p.
+func (p *place) settle(state placeState) {
+	p.state = state
+	if p.turn != nil {
+		close(p.turn)
 	}
 }
 

@@ -57,8 +57,7 @@ func (t *trip) run(ctx context.Context) *tool.Error {
 	budget := t.budget()
 	if budget > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, budget, tool.Errorf(tool.CodeTimeout,
-			"%s did not finish within its %s and was stopped", t.spec.Name, budget))
+		ctx, stop = context.WithTimeoutCause(ctx, budget, overBudget(budget))
 		defer stop()
 	}
 	t.observe(Event{Phase: PhaseStarted})
@@ -90,6 +89,11 @@ func (t *trip) run(ctx context.Context) *tool.Error {
 		return t.stopped(ctx)
 	}
 }
+
+// overBudget is the cause of a context that ran out of a call's own budget.
+type overBudget time.Duration
+
+func (b overBudget) Error() string { return "not finished within " + time.Duration(b).String() }
 
 // budget is how long the tool may run. 0 means as long as it takes.
 func (t *trip) budget() time.Duration {

@@ -160,6 +160,9 @@ func (v *View) Tick() {
 func (x *exposure) tick(seen []*Entry) (changed bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	for _, e := range seen { // what comes with this turn is as old as the turn before it
+		x.know(e)
+	}
 	x.turn++
 	listed := 0
 	var idle []*Entry
@@ -352,19 +355,22 @@ func (x *exposure) find(s *sight, names []string, group string) (asked []*Entry,
 	found := false
 	for _, e := range s.seen {
 		g := x.group(e)
-		groups = append(groups, g)
+		groups = append(groups, strings.TrimPrefix(g, "group:"))
 		if g == group || g == "group:"+group {
 			found = true
 			add(e)
 		}
 	}
 	if !found {
-		slices.Sort(groups)
-		msg := fmt.Sprintf("There is no group %q.", tool.Clip(group))
-		if near := suggest.NearestN(group, slices.Compact(groups), nearNames); len(near) > 0 {
-			msg += " Did you mean " + strings.Join(near, " or ") + "?"
-		}
-		problems = append(problems, msg)
+		problems = append(problems, unknownGroup(group, groups))
 	}
 	return asked, problems
+}
+
+func unknownGroup(group string, groups []string) string {
+	msg := fmt.Sprintf("There is no group %q.", tool.Clip(group))
+	if near := suggest.NearestN(strings.TrimPrefix(group, "group:"), groups, nearNames); len(near) > 0 {
+		msg += " Did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return msg
 }

@@ -58,6 +58,9 @@ func (v *View) Search(query string, limit int) (matches []Match, total int) {
 				m.Words = append(m.Words, w)
 			}
 		}
+		if len(words) > 0 { // who answers to more of the words comes first
+			m.Score *= 0.5 + float64(len(m.Words))/float64(len(words))
+		}
 		if slices.Contains(doc.wholeNames, whole) {
 			m.Score += weightWholeName
 		}
@@ -141,34 +144,40 @@ func newIndex(s *sight) *index {
 	return &x
 }
 
-// weight returns the weight of the best place where a word is found.
+// weight adds up what a word weighs in the name, the tags and the
+// description.
 func (d *doc) weight(word string) float64 {
-	var best float64
-	for _, w := range d.names {
-		switch {
-		case w == word:
-			best = max(best, weightName)
-		case isPart(word) && strings.HasPrefix(w, word):
-			best = max(best, weightNamePrefix)
-		case isPart(word) && strings.Contains(w, word):
-			best = max(best, weightNameInside)
-		}
-	}
+	sum := d.nameWeight(word)
 	if slices.Contains(d.tags, word) {
-		best = max(best, weightTag)
-	}
-	if best >= weightDescription {
-		return best
+		sum += weightTag
 	}
 	at, found := slices.BinarySearch(d.description, word)
 	switch {
 	case found:
-		return weightDescription
+		sum += weightDescription
 	case isPart(word) && at < len(d.description) && strings.HasPrefix(d.description[at], word):
-		return max(best, weightDescPrefix)
+		sum += weightDescPrefix
+	}
+	return sum
+}
+
+func (d *doc) nameWeight(word string) (best float64) {
+	for _, w := range d.names {
+		switch {
+		case w == word:
+			return weightName
+		case isPart(word) && strings.HasPrefix(w, word):
+			best = max(best, weightNamePrefix)
+		case isPart(word) && strings.Contains(w, word), isStem(w) && strings.HasPrefix(word, w):
+			best = max(best, weightNameInside)
+		}
 	}
 	return best
 }
+
+// isStem reports whether a word is long enough to stand for longer forms of
+// itself: read for reading.
+func isStem(word string) bool { return len(word) >= 4 }
 
 // isPart reports whether a word is long enough to count as a part of others.
 func isPart(word string) bool { return len(word) >= 3 }

@@ -2,11 +2,14 @@
 package tools
 
 import (
+	"slices"
+
+	"github.com/handrail-tools/handrail/internal/tools/ops"
 	"github.com/handrail-tools/handrail/tool"
 )
 
 // Always lists the tools that every session can serve.
-func Always() []tool.Tool { return nil }
+func Always() []tool.Tool { return slices.Concat(ops.All()) }
 
 // Files lists the tools that need a workspace.
 func Files() []tool.Tool { return nil }
