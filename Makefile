@@ -9,6 +9,9 @@ DIR       ?= .
 FUZZTIME  ?= 60s
 BENCH     ?= .
 
+# Test suites that others wrote come as npm packages, pinned by a lock file.
+SUITES    := $(patsubst %/package-lock.json,%/node_modules,$(wildcard internal/*/testdata/*/package-lock.json))
+
 .PHONY: build demo test bench lint fuzz fmt clean
 
 build: ## the binary, static, at bin/handrail
@@ -17,8 +20,12 @@ build: ## the binary, static, at bin/handrail
 demo: build ## governed calls on a folder of yours: make demo DIR=~/some/project
 	@./scripts/demo.sh "$(DIR)"
 
-test: ## every test
+test: $(SUITES) ## every test
 	$(GOTESTSUM) --format pkgname -- $(RACE) ./...
+
+%/node_modules: %/package-lock.json
+	npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund
+	@touch $@
 
 bench: ## every benchmark, with allocations; BENCH=regexp picks some
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...

@@ -45,6 +45,32 @@ func processTerminal() *terminal {
 
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, t *terminal, args []string) int {
+	out := &watched{w: t.out}
+	t.out = out
+	code := execute(ctx, t, args)
+	if out.err != nil && code == exitOK {
+		t.complain("writing the output: %v", out.err)
+		return exitFailed
+	}
+	return code
+}
+
+// watched remembers the first error of a writer, so that output which is lost
+// on a full disk is not a success.
+type watched struct {
+	w   io.Writer
+	err error
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	n, err := w.w.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
+}
+
+func execute(ctx context.Context, t *terminal, args []string) int {
 	root := newRoot(t)
 	root.SetArgs(args)
 	root.SetIn(t.in)
