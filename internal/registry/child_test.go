@@ -153,6 +153,20 @@ func TestChildViewShowsNoMoreThanItsParent(t *testing.T) {
 		}
 		want("read")
 	})
+	t.Run("and so do those of the parent's parent", func(t *testing.T) {
+		top := view(t, r, registry.ViewConfig{Policies: []*policy.Policy{compile(t, r, policy.Config{Deny: []string{"effect:message"}})}})
+		middle := view(t, r, registry.ViewConfig{Parent: top})
+		own := with(t, named("read", effects(tool.Message)))
+		if _, err := view(t, own, registry.ViewConfig{Parent: middle}).Resolve("read"); err == nil || err.Code != tool.CodeDenied {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("a name that is an alias to the parent is another tool", func(t *testing.T) {
+		above := view(t, with(t, named("terminal", aliases("bash"))), registry.ViewConfig{})
+		if _, err := view(t, with(t, named("bash")), registry.ViewConfig{Parent: above}).Resolve("bash"); err == nil {
+			t.Error("it can be called")
+		}
+	})
 	t.Run("a parent that is narrowed narrows the child", func(t *testing.T) {
 		parent.Restrict(compile(t, r, policy.Config{Deny: []string{"read"}}))
 		want()

@@ -249,3 +249,33 @@ func TestExposureErrors(t *testing.T) {
 		wantError(t, err, c.want)
 	}
 }
+
+// A tool that comes anew under an old name starts afresh (L24).
+func TestExposureForgetsRemovedTools(t *testing.T) {
+	r, v := deferred(t, registry.Exposure{Away: []string{"own"}})
+	v.Touch("own")
+	wantShown(t, v, everyTool)
+	r.Remove("own")
+	v.Tick()
+	if err := r.Add(named("own"), registry.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	wantShown(t, v, strings.Replace(everyTool, "own ", "", 1))
+}
+
+// A tool that is replaced keeps its place and gets its new group.
+func TestExposureFollowsAReplacement(t *testing.T) {
+	r, v := deferred(t, registry.Exposure{Away: []string{"tag:heavy?"}, MaxListed: 9, IdleTurns: 2})
+	wantShown(t, v, everyTool)
+	if err := r.Replace(named("grep", tags("heavy")), registry.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	wantShown(t, v, everyTool)
+	v.Tick()
+	v.Touch("glob")
+	v.Tick()
+	wantShown(t, v, strings.Replace(everyTool, "grep ", "", 1))
+	if diff := cmp.Diff([]registry.AwayGroup{{Group: "tag:heavy", Tools: []string{"grep"}}}, v.Away()); diff != "" {
+		t.Error(diff)
+	}
+}

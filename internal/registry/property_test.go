@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"flag"
 	"fmt"
 	"maps"
 	"slices"
@@ -55,9 +56,9 @@ func drawTool(t *rapid.T) modelTool {
 			Tags:    subset(t, "tags", allTags, 3),
 			Effects: tool.Effects(rapid.Uint16Range(0, uint16(tool.AllEffects|tool.Pure)).Draw(t, "effects")),
 		},
-		hidden: rapid.IntRange(0, 4).Draw(t, "hidden") == 0,
+		hidden: rapid.IntRange(0, 9).Draw(t, "hidden") == 0,
 	}
-	if rapid.Bool().Draw(t, "has contexts") {
+	if rapid.IntRange(0, 4).Draw(t, "has contexts") == 0 {
 		m.spec.Contexts = append([]string{}, subset(t, "contexts", allContexts, 2)...)
 	}
 	return m
@@ -125,7 +126,7 @@ func drawView(t *rapid.T, w *world, parent *modelView) *modelView {
 		m.config.Policies = append(m.config.Policies, drawPolicy(t))
 	}
 	m.config.Context = rapid.SampledFrom(append([]string{""}, allContexts...)).Draw(t, "context")
-	if rapid.IntRange(0, 3).Draw(t, "has a tag filter") == 0 {
+	if rapid.IntRange(0, 6).Draw(t, "has a tag filter") == 0 {
 		m.config.Tags = append([]string{}, subset(t, "tag filter", allTags, 3)...)
 	}
 	if rapid.Bool().Draw(t, "deferred") {
@@ -272,6 +273,7 @@ func (m *modelView) checkList(t *rapid.T, shownNames []string) {
 // surfaces and exposures, in three generations of sessions, while everything
 // changes.
 func TestSeenIsCallable(t *testing.T) {
+	manyChecks(t)
 	rapid.Check(t, func(t *rapid.T) {
 		root := &world{registry.New(), map[string]modelTool{}}
 		for range rapid.IntRange(0, 6).Draw(t, "tools") {
@@ -280,6 +282,17 @@ func TestSeenIsCallable(t *testing.T) {
 		grandparent := drawView(t, root, nil)
 		parent := drawView(t, root, grandparent)
 		own := &world{must(root.reg.Child("")), maps.Clone(root.tools)}
+		// The child has its own forms of some tools, and some that only it has.
+		for range rapid.IntRange(0, 4).Draw(t, "tools of the child's own") {
+			m := drawTool(t)
+			if rapid.Bool().Draw(t, "under a name that is taken") && len(own.tools) > 0 {
+				m.spec.Name = rapid.SampledFrom(slices.Sorted(maps.Keys(own.tools))).Draw(t, "name")
+				m.spec.Aliases = nil
+				own.replace(t, m)
+			} else {
+				own.add(t, m)
+			}
+		}
 		views := []*modelView{grandparent, parent, drawView(t, own, parent)}
 		worlds := []*world{root, own}
 
@@ -325,6 +338,23 @@ func TestSeenIsCallable(t *testing.T) {
 				}
 			},
 		})
+	})
+}
+
+// manyChecks raises the number of random worlds: with the usual hundred, a
+// child that ignores its parent's rules for its own form of a tool can pass.
+func manyChecks(t *testing.T) {
+	checks := flag.Lookup("rapid.checks")
+	if checks.Value.String() != checks.DefValue {
+		return // somebody chose another
+	}
+	if err := checks.Value.Set("200"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := checks.Value.Set(checks.DefValue); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -127,16 +128,14 @@ func newIndex(s *sight) *index {
 			d := doc{listed: r.listed()}
 			for name := range e.names {
 				d.wholeNames = append(d.wholeNames, strings.ToLower(name))
-				d.names = append(d.names, words(name)...)
+				d.names = slices.AppendSeq(d.names, words(name))
 			}
 			d.wholeNames = append(d.wholeNames, strings.ToLower(r.Shown))
-			d.names = append(d.names, words(r.Shown)...)
+			d.names = slices.AppendSeq(d.names, words(r.Shown))
 			for _, tag := range e.Spec.Tags {
-				d.tags = append(d.tags, words(tag)...)
+				d.tags = slices.AppendSeq(d.tags, words(tag))
 			}
-			d.description = words(d.listed.Description)
-			slices.Sort(d.description)
-			d.description = slices.Compact(d.description)
+			d.description = slices.Compact(slices.Sorted(words(d.listed.Description)))
 			x.docs = append(x.docs, d)
 		}
 	}
@@ -185,8 +184,11 @@ func isPart(word string) bool { return len(word) >= 3 }
 // queryWords returns the different words of a query in their order.
 func queryWords(query string) []string {
 	var unique []string
-	for _, w := range words(query) {
-		if !slices.Contains(unique, w) && len(unique) < maxQueryWords {
+	for w := range words(query) {
+		if len(unique) == maxQueryWords {
+			break
+		}
+		if !slices.Contains(unique, w) {
 			unique = append(unique, w)
 		}
 	}
@@ -194,25 +196,26 @@ func queryWords(query string) []string {
 }
 
 // words takes text apart into lower-case words; camelCase counts as two.
-func words(text string) []string {
-	var all []string
-	var word []rune
-	flush := func() {
-		if len(word) > 0 {
-			all = append(all, strings.ToLower(string(word)))
-			word = word[:0]
+func words(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		start, upper := -1, false // where the word began, and whether its last letter is upper case
+		for i, r := range text {
+			inWord := unicode.IsLetter(r) || unicode.IsDigit(r)
+			if start >= 0 && (!inWord || unicode.IsUpper(r) && !upper) {
+				if !yield(strings.ToLower(text[start:i])) {
+					return
+				}
+				start = -1
+			}
+			if inWord {
+				if start < 0 {
+					start = i
+				}
+				upper = unicode.IsUpper(r)
+			}
+		}
+		if start >= 0 {
+			yield(strings.ToLower(text[start:]))
 		}
 	}
-	for _, r := range text {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			flush()
-			continue
-		case unicode.IsUpper(r) && len(word) > 0 && !unicode.IsUpper(word[len(word)-1]):
-			flush()
-		}
-		word = append(word, r)
-	}
-	flush()
-	return all
 }

@@ -299,6 +299,23 @@ func TestSurface(t *testing.T) {
 	})
 }
 
+// What one session is shown changes nothing for another.
+func TestL20_OtherViewsStayTheSame(t *testing.T) {
+	s, err := surface.Parse([]byte(claudish))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := with(t, named("read_file"), named("web_fetch"))
+	v := view(t, r, registry.ViewConfig{})
+	before := string(v.JSON())
+	other := view(t, r, registry.ViewConfig{Surface: s, Exposure: registry.Exposure{Deferred: true, Away: []string{"group:web"}}})
+	other.Restrict(nil)
+	other.Tick()
+	if after := string(v.JSON()); after != before {
+		t.Errorf("the list became\n%s\nfrom\n%s", after, before)
+	}
+}
+
 func TestViewFrom(t *testing.T) {
 	v := view(t, registry.New(), registry.ViewConfig{})
 	if got := registry.ViewFrom(registry.WithView(context.Background(), v)); got != v {

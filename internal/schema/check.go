@@ -6,11 +6,26 @@ import (
 	"github.com/handrail-tools/handrail/internal/jsondoc"
 )
 
+// Budget is the work that several checks may take together. A step is one
+// schema looked at for one value.
+type Budget struct{ steps int }
+
+// NewBudget returns as much work as any honest call takes, many times over.
+func NewBudget() *Budget { return &Budget{maxSteps} }
+
+// Spend takes steps from the budget and reports whether there were any left.
+func (b *Budget) Spend(steps int) bool {
+	b.steps -= steps
+	return b.steps >= 0
+}
+
 // Check holds a value against the schema and reports everything that is
-// wrong with it.
-func (s *Schema) Check(n *jsondoc.Node) Verdict {
-	var c check
+// wrong with it. It takes its work from the budget; once that is used up, the
+// value counts as not valid.
+func (s *Schema) Check(n *jsondoc.Node, budget *Budget) Verdict {
+	c := check{left: budget.steps}
 	ok := c.value(s, n, nil)
+	budget.steps = c.left
 	v := Verdict{Problems: c.problems, More: c.more, Respelled: c.respelled, Stray: c.stray}
 	if c.exhausted || !ok && len(v.Problems) == 0 {
 		v.Problems = []Problem{{Value: n, Schema: s, Keyword: Exhausted}}
@@ -18,10 +33,13 @@ func (s *Schema) Check(n *jsondoc.Node) Verdict {
 	return v
 }
 
-// Accepts reports whether a value is valid.
-func (s *Schema) Accepts(n *jsondoc.Node) bool {
-	c := check{quiet: 1}
-	return c.value(s, n, nil) && !c.exhausted
+// Accepts is [Schema.Check] that only says yes or no, and stops at the first
+// problem.
+func (s *Schema) Accepts(n *jsondoc.Node, budget *Budget) bool {
+	c := check{quiet: 1, left: budget.steps}
+	ok := c.value(s, n, nil) && !c.exhausted
+	budget.steps = c.left
+	return ok
 }
 
 // check is the state of one check.
@@ -33,7 +51,7 @@ type check struct {
 	// quiet counts the unions and negations around: inside them only yes or
 	// no matters, and the first no is enough.
 	quiet            int
-	steps, nesting   int
+	left, nesting    int // the steps that are left, and the depth of the work
 	exhausted        bool
 	respelled, stray bool
 }
@@ -79,8 +97,8 @@ func (m *marks) add(other *marks) {
 // value judges n by s. What it judges of n's properties and items is noted
 // in m.
 func (c *check) value(s *Schema, n *jsondoc.Node, m *marks) bool {
-	c.steps++
-	if c.exhausted = c.exhausted || c.steps > maxSteps || c.nesting >= maxNesting; c.exhausted {
+	c.left--
+	if c.exhausted = c.exhausted || c.left < 0 || c.nesting >= maxNesting; c.exhausted {
 		return false
 	}
 	c.nesting++

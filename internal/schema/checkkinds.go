@@ -141,7 +141,7 @@ func (c *check) property(s *Schema, n *jsondoc.Node, i int, m *marks) bool {
 		ok = c.child(sub, n, i)
 	}
 	for _, p := range s.PatternProperties {
-		c.steps++
+		c.left--
 		if p.Pattern.Match(key) {
 			known = true
 			ok = c.child(p.Schema, n, i) && ok
@@ -208,6 +208,7 @@ func (c *check) array(s *Schema, n *jsondoc.Node, m *marks) bool {
 
 func (c *check) unique(s *Schema, n *jsondoc.Node) bool {
 	first := make(map[string]int, len(n.Elems))
+	c.left -= len(n.Elems)
 	for i := range n.Elems {
 		form := n.Elems[i].Canonical()
 		if j, twice := first[form]; twice {

@@ -62,8 +62,8 @@ func agree(t interface{ Fatalf(string, ...any) }, s *schema.Schema, text string,
 	if err != nil {
 		return
 	}
-	verdict := s.Check(n)
-	if s.Accepts(n) != verdict.Valid() {
+	verdict := s.Check(n, schema.NewBudget())
+	if s.Accepts(n, schema.NewBudget()) != verdict.Valid() {
 		t.Fatalf("%s for %s: quiet and loud differ: %v", text, value, keywordsOf(verdict))
 	}
 	if want := theirs.Validate(instance); (want == nil) != verdict.Valid() {
@@ -89,7 +89,7 @@ func TestAgainstOracle(t *testing.T) {
 				t.Fatalf("parsing %s: %v", value, err)
 			}
 			agree(t, s, text, &n, value)
-			if s.Accepts(&n) {
+			if s.Accepts(&n, schema.NewBudget()) {
 				valid++
 			} else {
 				invalid++

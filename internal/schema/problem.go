@@ -2,8 +2,8 @@ package schema
 
 import "github.com/handrail-tools/handrail/internal/jsondoc"
 
-// Bounds on one check. A step is one schema looked at for one value; the
-// largest arguments against the largest schemas of the field stay far below.
+// Bounds on one check. The largest arguments against the largest schemas of
+// the field stay far below.
 const (
 	maxSteps    = 2_000_000
 	maxNesting  = 4_000
@@ -23,6 +23,9 @@ type Verdict struct {
 	// does not name but takes, so that a misspelling would go unnoticed.
 	Stray bool
 }
+
+// Exhausted reports whether the check was given up.
+func (v *Verdict) Exhausted() bool { return len(v.Problems) == 1 && v.Problems[0].Keyword == Exhausted }
 
 // Valid reports whether there is no problem.
 func (v *Verdict) Valid() bool { return len(v.Problems) == 0 }

@@ -92,7 +92,7 @@ func TestLocalReferences(t *testing.T) {
 		`{"a":1,"b":"x","c":{"e":null},"d":null}`: true,
 		`{"a":"1"}`: false, `{"b":1}`: false, `{"c":{"e":1}}`: false, `{"d":1}`: false,
 	} {
-		if got := s.Accepts(parse(t, value)); got != want {
+		if got := s.Accepts(parse(t, value), schema.NewBudget()); got != want {
 			t.Errorf("%s is accepted: %t, want %t", value, got, want)
 		}
 	}
@@ -118,8 +118,8 @@ func TestPatterns(t *testing.T) {
 		}
 		s := compile(t, string(text))
 		yes, no := jsondoc.NewString(tc.yes), jsondoc.NewString(tc.no)
-		if !s.Accepts(&yes) || s.Accepts(&no) {
-			t.Errorf("%s: %q is accepted: %t, %q is accepted: %t", tc.pattern, tc.yes, s.Accepts(&yes), tc.no, s.Accepts(&no))
+		if !s.Accepts(&yes, schema.NewBudget()) || s.Accepts(&no, schema.NewBudget()) {
+			t.Errorf("%s: %q is accepted: %t, %q is accepted: %t", tc.pattern, tc.yes, s.Accepts(&yes, schema.NewBudget()), tc.no, s.Accepts(&no, schema.NewBudget()))
 		}
 	}
 }
@@ -143,7 +143,7 @@ func keywordsOf(v schema.Verdict) []string {
 
 func TestL1_CheckReportsEverything(t *testing.T) {
 	s := compile(t, sixFields)
-	v := s.Check(parse(t, `{"offset":-1,"limit":"10","mode":"txt","tags":["x",3],"opts":{"folow":true},"extra":1}`))
+	v := s.Check(parse(t, `{"offset":-1,"limit":"10","mode":"txt","tags":["x",3],"opts":{"folow":true},"extra":1}`), schema.NewBudget())
 	want := []string{
 		"required path", "/offset minimum", "/limit type", "/mode enum", "/tags/1 type", "/opts unknown folow", "unknown extra",
 	}
@@ -157,7 +157,7 @@ func TestF183_NoContradictions(t *testing.T) {
 		{"properties":{"op":{"const":"add"},"value":{"type":"integer"}},"required":["op","value"]},
 		{"properties":{"op":{"const":"drop"},"name":{"type":"string"}},"required":["op","name"]}],
 		"unevaluatedProperties":false}`)
-	v := s.Check(parse(t, `{"op":"add","value":"x","bogus":1}`))
+	v := s.Check(parse(t, `{"op":"add","value":"x","bogus":1}`), schema.NewBudget())
 	if diff := cmp.Diff([]string{"oneOf", "unknown bogus"}, keywordsOf(v)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -176,7 +176,7 @@ func TestFlags(t *testing.T) {
 		{`{"properties":{"n":{}}}`, `{"n":3}`, false, false},
 		{`{}`, `{"n":3}`, false, false},
 	} {
-		v := compile(t, tc.schema).Check(parse(t, tc.value))
+		v := compile(t, tc.schema).Check(parse(t, tc.value), schema.NewBudget())
 		if !v.Valid() || v.Respelled != tc.respelled || v.Stray != tc.stray {
 			t.Errorf("%s for %s gives %+v", tc.schema, tc.value, v)
 		}
@@ -201,7 +201,7 @@ func TestWorkIsBounded(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := compile(t, tc.schema)
-			if v := s.Check(parse(t, tc.value)); v.Valid() || v.Problems[0].Keyword != schema.Exhausted {
+			if v := s.Check(parse(t, tc.value), schema.NewBudget()); v.Valid() || v.Problems[0].Keyword != schema.Exhausted {
 				t.Errorf("the verdict is %+v", keywordsOf(v))
 			}
 		})
@@ -210,7 +210,7 @@ func TestWorkIsBounded(t *testing.T) {
 
 func TestProblemsAreBounded(t *testing.T) {
 	s := compile(t, `{"items":{"type":"string"}}`)
-	v := s.Check(parse(t, "["+strings.Repeat("1,", 9999)+"1]"))
+	v := s.Check(parse(t, "["+strings.Repeat("1,", 9999)+"1]"), schema.NewBudget())
 	if len(v.Problems) != 500 || v.More != 9500 {
 		t.Errorf("%d problems are kept and %d counted", len(v.Problems), v.More)
 	}
@@ -262,7 +262,7 @@ func BenchmarkCheck(b *testing.B) {
 	n := parse(b, `{"path":"/a/b","offset":0,"limit":10,"mode":"text","tags":["x","y"],"opts":{"follow":true}}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if v := s.Check(n); !v.Valid() {
+		if v := s.Check(n, schema.NewBudget()); !v.Valid() {
 			b.Fatal("invalid")
 		}
 	}

@@ -137,10 +137,10 @@ func runGroup(t *testing.T, file string, g suiteGroup, dialect string) int {
 			t.Errorf("%s: %s: %v", name, c.Description, err)
 			continue
 		}
-		v := s.Check(&n)
-		if v.Valid() != c.Valid || s.Accepts(&n) != c.Valid {
+		v := s.Check(&n, schema.NewBudget())
+		if v.Valid() != c.Valid || s.Accepts(&n, schema.NewBudget()) != c.Valid {
 			t.Errorf("%s: %s: valid is %t (%t when quiet), want %t\nschema %s\nvalue %s\nproblems %+v",
-				name, c.Description, v.Valid(), s.Accepts(&n), c.Valid, text, c.Data, v.Problems)
+				name, c.Description, v.Valid(), s.Accepts(&n, schema.NewBudget()), c.Valid, text, c.Data, v.Problems)
 		}
 	}
 	return 0
