@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/handrail-tools/handrail"
 	"github.com/handrail-tools/handrail/tool"
@@ -21,7 +20,7 @@ func (t *terminal) approver(p *progress) handrail.Approver {
 	if !t.inTTY || !t.errTTY {
 		return nil
 	}
-	a := &asker{t: t, progress: p}
+	a := &asker{t: t, progress: p, turn: make(chan struct{}, 1)}
 	return a.ask
 }
 
@@ -29,16 +28,21 @@ func (t *terminal) approver(p *progress) handrail.Approver {
 type asker struct {
 	t        *terminal
 	progress *progress
-	turn     sync.Mutex
+	turn     chan struct{}
 	lines    chan string // answers, closed at the end of the input
 }
 
 func (a *asker) ask(ctx context.Context, r handrail.ApprovalRequest) (handrail.ApprovalAnswer, error) {
-	a.turn.Lock()
-	defer a.turn.Unlock()
+	select {
+	case <-ctx.Done():
+		return handrail.ApprovalAnswer{}, ctx.Err()
+	case a.turn <- struct{}{}:
+	}
+	defer func() { <-a.turn }()
 	a.progress.hold()
 	defer a.progress.release()
 	a.put(r)
+	a.forget()
 	for {
 		fmt.Fprint(a.t.err, a.t.paint(a.t.errTTY, "1", "Allow it? "), "[o]nce, for this [s]ession, [d]eny: ")
 		line, err := a.read(ctx)
@@ -73,6 +77,18 @@ func (a *asker) put(r handrail.ApprovalRequest) {
 		fmt.Fprintf(w, "  runs       %s\n", visible(tool.ClipText(oneLine(r.Act.Command), maxShownArgs)))
 	}
 	fmt.Fprintf(w, "  asked by   %s: %s\n", visible(r.Rule), visible(oneLine(r.Reason)))
+}
+
+// forget drops what was typed before the question stood there: it was meant
+// for something else, most dangerously for a question that was withdrawn.
+func (a *asker) forget() {
+	select {
+	case <-a.lines:
+	default:
+	}
+	if a.t.flush != nil {
+		a.t.flush()
+	}
 }
 
 // read waits for a line, the end of the input, or the end of ctx. Reading

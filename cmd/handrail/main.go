@@ -30,17 +30,24 @@ type terminal struct {
 	out, err io.Writer
 	// inTTY, outTTY and errTTY say which of them a person sits at.
 	inTTY, outTTY, errTTY bool
+	// flush drops what was typed and not yet read. It is nil where in is no
+	// terminal.
+	flush func()
 	// color says whether words may be coloured where a person reads them.
 	color bool
 }
 
 func processTerminal() *terminal {
 	isTTY := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
-	return &terminal{
+	t := &terminal{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
 		inTTY: isTTY(os.Stdin), outTTY: isTTY(os.Stdout), errTTY: isTTY(os.Stderr),
 		color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 	}
+	if t.inTTY {
+		t.flush = func() { flushInput(os.Stdin) }
+	}
+	return t
 }
 
 // run executes one command line and returns the exit code.
