@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -132,7 +133,11 @@ func (s *screen) ends(want int) {
 const question = "Allow it? "
 
 func writeCall(dir, path, content string) []string {
-	return []string{"call", "write_file", fmt.Sprintf(`{"path":%q,"content":%q}`, path, content), "--mode", "read-only", "-w", dir}
+	quoted, err := json.Marshal(content)
+	if err != nil {
+		panic(err)
+	}
+	return []string{"call", "write_file", fmt.Sprintf(`{"path":%q,"content":%s}`, path, quoted), "--mode", "read-only", "-w", dir}
 }
 
 func exists(dir, name string) bool {
