@@ -57,8 +57,7 @@ func (t *trip) run(ctx context.Context) *tool.Error {
 	budget := t.budget()
 	if budget > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, budget, tool.Errorf(tool.CodeTimeout,
-			"%s did not finish within its %s and was stopped", t.spec.Name, budget))
+		ctx, stop = context.WithTimeoutCause(ctx, budget, overBudget(budget))
 		defer stop()
 	}
 	t.observe(Event{Phase: PhaseStarted})
@@ -73,7 +72,6 @@ func (t *trip) run(ctx context.Context) *tool.Error {
 	}
 	defer over.Store(true)
 	done := make(chan outcome, 1)
-	t.d.abandoned.Add(1)
 	go t.runTool(t.surround(ctx), done)
 
 	select {
@@ -92,6 +90,11 @@ func (t *trip) run(ctx context.Context) *tool.Error {
 	}
 }
 
+// overBudget is the cause of a context that ran out of a call's own budget.
+type overBudget time.Duration
+
+func (b overBudget) Error() string { return "not finished within " + time.Duration(b).String() }
+
 // budget is how long the tool may run. 0 means as long as it takes.
 func (t *trip) budget() time.Duration {
 	spec := t.spec
@@ -108,7 +111,6 @@ func (t *trip) budget() time.Duration {
 // runTool runs the tool in a goroutine of its own and hands over what comes
 // back. If nobody waits any more, it gives up the call's place.
 func (t *trip) runTool(ctx context.Context, done chan<- outcome) {
-	defer t.d.abandoned.Done()
 	call := t.call
 	result, err := isolated(func() (*tool.Result, error) { return t.resolved.Entry.Tool.Run(ctx, &call) })
 	done <- outcome{result, err}

@@ -85,7 +85,11 @@ func (t *trip) arrive(context.Context) *tool.Error {
 	if failed := t.batch.failedBefore(p); failed != nil {
 		return errEarlier(failed)
 	}
-	t.place = t.d.queue.arrive(p.class, p.key)
+	p.cancel = t.cancel
+	if !t.d.queue.arrive(p) {
+		return errClosed
+	}
+	t.place = p
 	return nil
 }
 

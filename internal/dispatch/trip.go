@@ -110,6 +110,9 @@ func (t *trip) stopped(ctx context.Context) *tool.Error {
 	if e, ok := errors.AsType[*tool.Error](cause); ok {
 		return e
 	}
+	if budget, ok := errors.AsType[overBudget](cause); ok {
+		return tool.Errorf(tool.CodeTimeout, "%s did not finish within its %s and was stopped", t.spec.Name, time.Duration(budget))
+	}
 	if errors.Is(cause, context.DeadlineExceeded) {
 		return tool.Errorf(tool.CodeTimeout, "not finished: the caller's own deadline passed after %s", since(t.started))
 	}
