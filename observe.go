@@ -1,0 +1,52 @@
+package handrail
+
+import (
+	"context"
+
+	"github.com/handrail-tools/handrail/internal/store"
+)
+
+// observe counts a finished call, writes it to the event log, and passes the
+// event on.
+func (s *Session) observe(e Event) {
+	if e.Phase == PhaseFinished {
+		code := string(e.Result.Code)
+		if e.Result.OK {
+			code = "ok"
+		}
+		s.metrics.Call(e.Tool, code, e.Result.Duration)
+		if e.Reason != "" {
+			s.metrics.Denial(e.Tool, e.Reason)
+		}
+		if e.Finding != "" {
+			s.metrics.Loop(e.Finding)
+		}
+		if err := s.store.Append(logEvent(e)); err != nil {
+			s.logger().Error("writing the event log", "error", err)
+		}
+	}
+	if s.options.OnEvent != nil {
+		s.options.OnEvent(e)
+	}
+}
+
+// logEvent is a finished call as the event log keeps it: what was asked and
+// what became of it, without arguments or results.
+func logEvent(e Event) store.Event {
+	r := e.Result
+	reason := e.Reason
+	if reason == "" {
+		reason = e.Finding
+	}
+	return store.Event{
+		Time: e.Time, Session: e.Session, Call: e.CallID, Tool: e.Tool, Asked: e.Asked, Origin: e.Origin,
+		OK: r.OK, Code: r.Code, Reason: reason, Rule: e.Rule, ArgsSum: e.Digest,
+		Result: r.ID, Changed: r.Changed, Omitted: r.Omitted, Repairs: r.Repairs, Duration: r.Duration,
+	}
+}
+
+// Log returns the newest finished calls that the filter asks for, of every
+// session that shares the state folder.
+func (s *Session) Log(ctx context.Context, f LogFilter) (Log, error) {
+	return s.store.Events(ctx, f)
+}
