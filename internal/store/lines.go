@@ -104,6 +104,25 @@ func (c *Content) LineAt(ctx context.Context, offset int64) (int, error) {
 	return line, nil
 }
 
+// NextLine returns where the line begins that follows the one which the byte
+// at that offset lies in, or Size where it is the last.
+func (c *Content) NextLine(ctx context.Context, offset int64) (int64, error) {
+	buf := make([]byte, block)
+	for at := offset; ; {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		got, err := c.fill(buf, at)
+		if err != nil || got == 0 {
+			return c.Size, err
+		}
+		if i := bytes.IndexByte(buf[:got], '\n'); i >= 0 {
+			return at + int64(i) + 1, nil
+		}
+		at += int64(got)
+	}
+}
+
 var newline = []byte{'\n'}
 
 // fill reads into buf from that offset; at the end it returns less.
