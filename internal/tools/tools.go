@@ -4,6 +4,7 @@ package tools
 import (
 	"slices"
 
+	"github.com/handrail-tools/handrail/internal/tools/file"
 	"github.com/handrail-tools/handrail/internal/tools/ops"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -12,4 +13,4 @@ import (
 func Always() []tool.Tool { return slices.Concat(ops.All()) }
 
 // Files lists the tools that need a workspace.
-func Files() []tool.Tool { return nil }
+func Files() []tool.Tool { return file.All() }
