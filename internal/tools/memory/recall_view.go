@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -88,7 +89,7 @@ func (v *view) from(offset int64, number int) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		for offset < v.content.Size {
 			next, err := v.block(offset)
-			if err != nil {
+			if err = cmp.Or(err, v.ctx.Err()); err != nil {
 				yield(line{}, err)
 				return
 			}
