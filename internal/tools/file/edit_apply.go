@@ -272,7 +272,7 @@ func (s *session) record(c workspace.Change) {
 	after := workspace.View{
 		Version: c.After, Sum: workspace.SumOf(s.data), Total: int64(len(s.text.Content)), Lossy: s.text.Invalid > 0,
 	}
-	s.views.Edited(c.Rel, s.old.Version, workspace.SumOf(s.old.Data), after, s.steps, s.text.Content)
+	s.views.Edited(c.Rel, s.old, after, s.steps, s.text.Content)
 }
 
 func isASCII(s string) bool {
