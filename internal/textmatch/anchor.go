@@ -45,7 +45,7 @@ func (s *search) blockAnchor() []Match {
 			}
 		}
 		if bestTo >= 0 && len(found) < maxMatches {
-			m := Match{Stage: BlockAnchor, Similarity: best, pairs: s.pairLines(&c, from, bestTo+1)}
+			m := Match{Stage: BlockAnchor, Similarity: best, pairs: s.pairLines(&c, from, bestTo+1), withEnd: s.withEnd}
 			m.Start, m.End = s.span(from, bestTo+1, s.withEnd)
 			found = append(found, m)
 		}
