@@ -1,12 +1,15 @@
 package file
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/handrail-tools/handrail/internal/args"
+	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
+	"github.com/handrail-tools/handrail/tool/tooltest"
 )
 
 // TestSpellings: the names that models bring from other systems reach the
@@ -70,5 +73,44 @@ func TestSpecs(t *testing.T) {
 	}
 	if text := ReadFile().Spec().Description; !strings.Contains(text, "2000 lines or 48 KiB") {
 		t.Errorf("the limits are not in %q", text)
+	}
+}
+
+// TestContract holds the tools of this part to the promises that every tool
+// makes.
+func TestContract(t *testing.T) {
+	for _, tt := range []struct {
+		tool     tool.Tool
+		examples []tooltest.Example
+	}{
+		{ReadFile(), []tooltest.Example{
+			{Args: `{"path":"f"}`},
+			{Args: `{"path":"f","start_line":2,"limit":1}`},
+			{Args: `{"path":"missing"}`, Code: tool.CodeFailed},
+			{Args: `{"path":"../f"}`, Code: tool.CodeDenied},
+			{Args: `{"path":"f","limit":0}`, Code: tool.CodeInvalidInput},
+		}},
+		{WriteFile(), []tooltest.Example{
+			{Args: `{"path":"g/h","content":"x"}`},
+			{Args: `{"path":"f","content":"x","create_only":true}`, Code: tool.CodeFailed},
+			{Args: `{"path":".git/config","content":"x"}`, Code: tool.CodeDenied},
+		}},
+		{EditFile(), []tooltest.Example{
+			{Args: `{"path":"f","old_string":"b","new_string":"c"}`},
+			{Args: `{"path":"f","edits":[{"old_string":"b","new_string":"c"}]}`},
+			{Args: `{"path":"f","old_string":"zzz","new_string":"c"}`, Code: tool.CodeFailed},
+			{Args: `{"path":"f","old_string":"b"}`, Code: tool.CodeInvalidInput},
+		}},
+	} {
+		t.Run(tt.tool.Spec().Name, func(t *testing.T) {
+			b := newBench(t, nil)
+			for i := range tt.examples {
+				tt.examples[i].Setup = func(testing.TB) { b.write("f", "a\nb\n") }
+			}
+			tooltest.Run(t, tt.tool, tooltest.Options{
+				Examples: tt.examples, Dir: b.dir,
+				Context: func(ctx context.Context) context.Context { return workspace.With(ctx, b.w) },
+			})
+		})
 	}
 }
