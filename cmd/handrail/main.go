@@ -116,7 +116,7 @@ func newRoot(t *terminal) *cobra.Command {
 	f.register(root)
 	root.AddCommand(
 		newCall(t, f), newBatch(t, f), newTools(t, f), newExplain(t, f),
-		newDoctor(t, f), newMCP(t, f), newVersion(t, f),
+		newLog(t, f), newRecall(t, f), newDoctor(t, f), newMCP(t, f), newVersion(t, f),
 	)
 	return root
 }
