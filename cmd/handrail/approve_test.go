@@ -92,10 +92,6 @@ func openPTY(t *testing.T) (keys, tty *os.File) {
 	return keys, tty
 }
 
-// patience is how long a test waits for the program: far longer than it
-// takes on a busy machine.
-const patience = 20 * time.Second
-
 // expect waits until text is shown, behind what was expected before.
 func (s *screen) expect(text string) {
 	s.t.Helper()

@@ -31,7 +31,7 @@ func newCall(t *terminal, f *flags) *cobra.Command {
 		ValidArgsFunction: f.completeCall,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.callTool(cmd.Context(), f, args[0], save, func(specs []handrail.Spec) (json.RawMessage, error) {
-				return t.arguments(specs, args[0], args[1:])
+				return t.arguments(cmd.Context(), specs, args[0], args[1:])
 			})
 		},
 	}
@@ -79,10 +79,10 @@ func needsTool(_ *cobra.Command, args []string) error {
 }
 
 // arguments returns the JSON that the words after the tool's name stand for.
-func (t *terminal) arguments(specs []handrail.Spec, name string, words []string) (json.RawMessage, error) {
+func (t *terminal) arguments(ctx context.Context, specs []handrail.Spec, name string, words []string) (json.RawMessage, error) {
 	switch {
 	case len(words) == 1 && words[0] == "-":
-		return readArguments(t.in)
+		return readArguments(withdrawable{ctx, t.in})
 	case len(words) == 1 && strings.HasPrefix(strings.TrimSpace(words[0]), "{"):
 		return json.RawMessage(words[0]), nil
 	}

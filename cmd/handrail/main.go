@@ -88,6 +88,9 @@ func execute(ctx context.Context, t *terminal, args []string) int {
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.Is(err, context.Canceled):
+		t.complain("stopped before there was a call")
+		return exitStopped
 	case errors.As(err, &exit):
 		if exit.err != nil {
 			t.complain("%v", exit.err)

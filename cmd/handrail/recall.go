@@ -27,7 +27,7 @@ func newRecall(t *terminal, f *flags) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			words := append([]string{"id=" + args[0]}, args[1:]...)
 			return t.callTool(cmd.Context(), f, "recall", save, func(specs []handrail.Spec) (json.RawMessage, error) {
-				return t.arguments(specs, "recall", words)
+				return t.arguments(cmd.Context(), specs, "recall", words)
 			})
 		},
 	}
