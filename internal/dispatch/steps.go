@@ -291,6 +291,10 @@ func (t *trip) waitTurn(ctx context.Context) *tool.Error {
 	switch {
 	case ctx.Err() != nil:
 		return t.stopped(ctx)
+	case t.batch.ctx.Err() != nil:
+		// The caller gave up, which reaches the calls of a batch one after
+		// the other; this one has its turn because another was told first.
+		return t.stopped(t.batch.ctx)
 	case errors.Is(err, errStuck):
 		return tool.Errorf(tool.CodeFailed, "not run: an earlier call was told to stop and has not, and %s may not run beside it", t.spec.Name)
 	}

@@ -82,7 +82,7 @@ func (t *trip) cascades(code tool.Code) bool {
 }
 
 // finish takes the rest of the way and gives the place up.
-func (t *trip) finish(ctx context.Context) *tool.Result {
+func (t *trip) finish() *tool.Result {
 	defer t.cancel(nil)
 	t.walk(t.ctx, passage)
 	if t.place != nil {
