@@ -179,7 +179,7 @@ func (b *batch) intake() {
 // to wait for.
 func (b *batch) failedBefore(p *place) *trip {
 	for _, t := range b.failed {
-		if t.standin().conflicts(p) {
+		if t.unkeyed().conflicts(p) {
 			return t
 		}
 	}

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -81,7 +82,10 @@ func (t *trip) decode(context.Context) *tool.Error {
 // arrive takes a place in the queue, unless a call that this one would have
 // to wait for was already refused.
 func (t *trip) arrive(context.Context) *tool.Error {
-	p := t.standin()
+	p, err := t.standin()
+	if err != nil {
+		return asError(err, tool.CodePanicked)
+	}
 	if failed := t.batch.failedBefore(p); failed != nil {
 		return errEarlier(failed)
 	}
@@ -134,7 +138,11 @@ func (t *trip) rewrite(ctx context.Context, raw []byte) *tool.Error {
 	t.call = tool.Call{
 		ID: t.call.ID, Tool: t.call.Tool, Asked: t.call.Asked, Args: decoded.Args, Session: t.call.Session, Origin: t.call.Origin,
 	}
-	if p := t.standin(); p.key != t.place.key {
+	p, err := t.standin()
+	if err != nil {
+		return asError(err, tool.CodePanicked)
+	}
+	if p.key != t.place.key {
 		return tool.Errorf(tool.CodeDenied, "a hook moved this call from %q to %q, which has a queue of its own; it was not run",
 			tool.Clip(t.place.key), tool.Clip(p.key))
 	}
@@ -146,9 +154,9 @@ func (t *trip) assess(ctx context.Context) *tool.Error {
 	spec := t.spec
 	t.assessed = tool.Act{Effects: spec.Effects}
 	if a := t.resolved.Entry.Assesser; a != nil {
-		act, err := isolated(func() (tool.Act, error) { return a.Assess(t.surround(ctx), &t.call) })
+		act, err := t.askTool(ctx, a)
 		if err != nil {
-			return asError(err, tool.CodeFailed)
+			return err
 		}
 		if act.Effects == 0 {
 			act.Effects = spec.Effects
@@ -166,6 +174,31 @@ func (t *trip) assess(ctx context.Context) *tool.Error {
 		t.note("assess", describe(t.act), "")
 	}
 	return nil
+}
+
+// askTool has the tool assess the call. Handrail's own tools answer at once;
+// any other gets the session's budget and a goroutine of its own.
+func (t *trip) askTool(ctx context.Context, a tool.Assesser) (tool.Act, *tool.Error) {
+	call := t.call
+	var act tool.Act
+	var err error
+	if t.resolved.Entry.Source == "" {
+		act, err = isolated(func() (tool.Act, error) { return a.Assess(t.surround(ctx), &call) })
+	} else {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, t.d.Timeout, overBudget(t.d.Timeout))
+		defer stop()
+		inside := t.surround(ctx)
+		act, err = await(ctx, func() (tool.Act, error) { return a.Assess(inside, &call) })
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return act, t.stopped(ctx)
+	case err != nil:
+		return act, asError(err, tool.CodeFailed)
+	}
+	t.call = call // with what the tool has decoded
+	return act, nil
 }
 
 // resolvePaths gives the paths as rules judge them: below the workspace,
@@ -245,13 +278,15 @@ func (t *trip) ask(ctx context.Context) *tool.Error {
 		return tool.Errorf(tool.CodeApprovalRequired, "%s needs a person's approval (%s: %s) and nobody can be asked here. Do not retry; tell the person what you wanted to do.",
 			t.spec.Name, tool.Clip(t.verdict.Rule), t.verdict.Reason)
 	}
+	if ctx.Err() != nil {
+		return t.stopped(ctx) // nobody is bothered with a call that is over
+	}
 	t.observe(Event{Phase: PhaseAsked})
-	answer, err := isolated(func() (permission.Answer, error) {
-		return t.d.Approver(ctx, permission.Request{
-			Tool: t.spec.Name, Args: t.call.Args, Digest: digest, Summary: t.summary(), Reason: t.verdict.Reason,
-			Rule: t.verdict.Rule, Act: t.act, Origin: t.d.Origin, Asked: t.started,
-		})
-	})
+	request := permission.Request{
+		Tool: t.spec.Name, Args: bytes.Clone(t.call.Args), Digest: digest, Summary: t.summary(), Reason: t.verdict.Reason,
+		Rule: t.verdict.Rule, Act: t.act, Origin: t.d.Origin, Asked: t.started,
+	}
+	answer, err := await(ctx, func() (permission.Answer, error) { return t.d.Approver(ctx, request) })
 	switch {
 	case ctx.Err() != nil:
 		return t.stopped(ctx)
@@ -301,8 +336,9 @@ func (t *trip) waitTurn(ctx context.Context) *tool.Error {
 	return nil
 }
 
+// hookCall is the call as hooks see it: what they do to it changes nothing.
 func (t *trip) hookCall() hook.Call {
-	return hook.Call{Tool: t.spec.Name, Args: t.call.Args, Session: t.d.Session, Origin: t.d.Origin}
+	return hook.Call{Tool: t.spec.Name, Args: bytes.Clone(t.call.Args), Session: t.d.Session, Origin: t.d.Origin}
 }
 
 // asError finds the coded failure in an error's chain, or gives it a code.
