@@ -2,9 +2,12 @@ package dispatch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/internal/permission"
@@ -18,6 +21,9 @@ func (t *trip) resolve(context.Context) *tool.Error {
 	if err == nil {
 		t.resolved, t.spec = resolved, resolved.Entry.Spec
 		t.note("resolve", t.spec.Name, "")
+		if !t.judging {
+			t.d.View.Touch(t.spec.Name) // a tool that was put away comes back
+		}
 		return nil
 	}
 	if denied, ok := errors.AsType[*registry.DeniedError](err); ok {
@@ -41,7 +47,7 @@ func (t *trip) policy(context.Context) *tool.Error {
 
 // guardBefore refuses to go on with a loop.
 func (t *trip) guardBefore(context.Context) *tool.Error {
-	t.finding = t.d.Guard.Before(t.name(), t.raw)
+	t.finding = t.d.Guard.Before(t.name(), t.asked.Args)
 	if t.finding == nil {
 		return nil
 	}
@@ -161,19 +167,40 @@ func (t *trip) assess(ctx context.Context) *tool.Error {
 		if act.Effects == 0 {
 			act.Effects = spec.Effects
 		}
+		act.Effects |= implied(act)
 		if !act.Effects.Within(spec.Effects) {
 			return tool.Errorf(tool.CodeDenied, "%s wants to do more than it declares (%s beyond %s); it was not run",
 				spec.Name, act.Effects, spec.Effects)
 		}
 		t.assessed = act
 	}
-	t.act = permission.Act{Spec: spec, Effects: t.assessed.Effects, Hosts: t.assessed.Hosts, Command: t.assessed.Command}
-	t.act.Reads = t.resolvePaths(t.assessed.Reads, false)
-	t.act.Writes = t.resolvePaths(t.assessed.Writes, true)
+	t.resolveAct()
 	if t.judging {
 		t.note("assess", describe(t.act), "")
 	}
 	return nil
+}
+
+// implied are the effects that an assessment gives away by its details.
+func implied(a tool.Act) (e tool.Effects) {
+	if len(a.Writes) > 0 {
+		e |= tool.Write
+	}
+	if len(a.Hosts) > 0 {
+		e |= tool.Network
+	}
+	if a.Command != "" {
+		e |= tool.Exec
+	}
+	return e
+}
+
+// resolveAct makes of the assessment what rules judge.
+func (t *trip) resolveAct() {
+	a := t.assessed
+	t.act = permission.Act{Spec: t.spec, Effects: a.Effects, Hosts: a.Hosts, Command: a.Command}
+	t.act.Reads = t.resolvePaths(a.Reads, false)
+	t.act.Writes = t.resolvePaths(a.Writes, true)
 }
 
 // askTool has the tool assess the call. Handrail's own tools answer at once;
@@ -249,7 +276,7 @@ func describe(a permission.Act) string {
 func (t *trip) permit(ctx context.Context) *tool.Error {
 	v := t.d.Judge.Judge(t.act)
 	if t.hookAsks != "" && v.Outcome == permission.Allow {
-		v = permission.Verdict{Outcome: permission.Ask, Rule: "hook", Reason: t.hookAsks}
+		v = t.d.Judge.Question("hook", t.hookAsks)
 	}
 	t.verdict, t.rule = v, v.Rule
 	t.note("permit", v.Reason, v.Rule)
@@ -270,7 +297,7 @@ func (t *trip) ask(ctx context.Context) *tool.Error {
 		return nil
 	}
 	digest := permission.Digest(t.spec.Name, t.call.Args)
-	if t.d.grants.Has(digest) {
+	if t.d.grants.Has(t.grant(digest)) {
 		t.rule = "granted for this session"
 		return nil
 	}
@@ -298,11 +325,18 @@ func (t *trip) ask(ctx context.Context) *tool.Error {
 	case answer.Digest != digest:
 		return tool.Errorf(tool.CodeApprovalDenied, "the approval that came back is for another call; %s was not run", t.spec.Name)
 	}
-	t.rule = "approved by a person"
+	t.rule, t.answered = "approved by a person", true
 	if answer.Session {
-		t.d.grants.Add(digest)
+		t.d.grants.Add(t.grant(digest))
 	}
 	return nil
+}
+
+// grant is what a yes for the session covers: the call, and the files that
+// it meant when the yes was given.
+func (t *trip) grant(digest string) string {
+	paths := slices.Concat(t.act.Reads, []string{""}, t.act.Writes)
+	return permission.Digest(digest, []byte(strings.Join(paths, "\x00")))
 }
 
 func because(reason string) string {
@@ -332,8 +366,30 @@ func (t *trip) waitTurn(ctx context.Context) *tool.Error {
 		return t.stopped(t.batch.ctx)
 	case errors.Is(err, errStuck):
 		return tool.Errorf(tool.CodeFailed, "not run: an earlier call was told to stop and has not, and %s may not run beside it", t.spec.Name)
+	case t.place.turn != nil || t.answered:
+		return t.judgeAgain(ctx)
 	}
 	return nil
+}
+
+// judgeAgain makes sure that what was judged still holds once the call has
+// waited, for its turn or for a person: the tool may have been taken away,
+// and an earlier call may have made a link lead elsewhere.
+func (t *trip) judgeAgain(ctx context.Context) *tool.Error {
+	entry := t.resolved.Entry
+	if err := cmp.Or(t.resolve(ctx), t.policy(ctx)); err != nil {
+		return err
+	}
+	if t.resolved.Entry != entry {
+		return tool.Errorf(tool.CodeDenied, "not run: while this call waited, %s was replaced by another tool of that name. Ask again.", t.spec.Name)
+	}
+	was := t.act
+	t.resolveAct()
+	if slices.Equal(was.Reads, t.act.Reads) && slices.Equal(was.Writes, t.act.Writes) &&
+		was.Protected == t.act.Protected && was.Unresolved == t.act.Unresolved {
+		return nil
+	}
+	return t.permit(ctx)
 }
 
 // hookCall is the call as hooks see it: what they do to it changes nothing.

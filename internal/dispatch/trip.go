@@ -37,6 +37,7 @@ type trip struct {
 	act      permission.Act
 	assessed tool.Act
 	verdict  permission.Verdict
+	answered bool              // a person said yes
 	before   map[string]string // the state of what may be written
 	result   *tool.Result
 	finding  *guard.Finding
