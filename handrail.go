@@ -26,6 +26,7 @@ import (
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/policy"
 	"github.com/handrail-tools/handrail/internal/registry"
+	"github.com/handrail-tools/handrail/internal/store"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -69,6 +70,11 @@ type (
 	Exposure = registry.Exposure
 	// GuardLevel says how far the loop guard goes.
 	GuardLevel = guard.Level
+	// LogFilter asks for finished calls, Log is the answer, and LogEntry one
+	// of them.
+	LogFilter = store.Filter
+	Log       = store.Events
+	LogEntry  = store.Event
 )
 
 // The settings of [Permission], and the outcomes of an [Explanation].

@@ -36,6 +36,7 @@ type Session struct {
 	judge    *permission.Judge
 	dispatch *dispatch.Dispatcher
 	specs    atomic.Pointer[specList]
+	parent   *Session // nil for a session that was opened by itself
 
 	// cleanup undoes, in reverse order, what opening has set up.
 	cleanup []func() error

@@ -57,7 +57,7 @@ type ChildOptions struct {
 // Child opens a session for a sub-agent. It sees no tool that s does not,
 // and may do nothing without a question that s may not. Close it before s.
 func (s *Session) Child(_ context.Context, o ChildOptions) (*Session, error) {
-	c := &Session{id: "s_" + rand.Text()[:12], options: s.options, metrics: s.metrics, store: s.store}
+	c := &Session{id: "s_" + rand.Text()[:12], options: s.options, metrics: s.metrics, store: s.store, parent: s}
 	if o.Workspace != "" {
 		c.options.Workspace = o.Workspace
 	}
@@ -112,7 +112,7 @@ func (s *Session) openStore() error {
 		dir = temp
 		s.onClose(func() error { return os.RemoveAll(temp) })
 	}
-	st, err := store.Open(dir, store.Options{})
+	st, err := store.Open(dir, store.Options{Logger: s.options.Logger})
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (s *Session) compile(above *registry.View) error {
 	}
 	s.dispatch = dispatch.New(dispatch.Config{
 		Session: s.id, Origin: s.options.Origin, View: view, Judge: judge, Approver: s.options.Approver,
-		Hooks: s.options.Hooks, Guard: guard.New(s.options.Guard), Workspace: s.files, Ledger: ledger{s.store},
+		Hooks: s.options.Hooks, Guard: guard.New(s.options.Guard), Workspace: s.files, Ledger: s.store,
 		Redactor: redactor, Observe: s.observe, Surround: s.surround,
 		Timeout: s.options.Timeout, Logger: s.options.Logger,
 	})
@@ -212,11 +212,25 @@ func (s *Session) redactor() (*output.Redactor, error) {
 func (s *Session) surround(ctx context.Context) context.Context {
 	ctx = registry.WithView(ctx, s.view)
 	ctx = output.WithRedactor(ctx, s.dispatch.Redactor)
-	ctx = store.WithReader(ctx, s.store.Reader(store.Scope{Session: s.id}))
+	ctx = store.WithReader(ctx, s.store.Bind(s.scopes()...))
 	if s.files != nil {
 		ctx = workspace.With(ctx, s.files)
 	}
 	return ctx
+}
+
+// scopes say whose results the session may recall: its own and those of the
+// sessions that it is a child of, or, where a person asks at the command
+// line, all of the workspace.
+func (s *Session) scopes() []store.Scope {
+	scopes := []store.Scope{{Session: s.id}}
+	if root := s.root(); root != "" && s.options.Origin.Kind == tool.OriginCLI {
+		scopes = append(scopes, store.Scope{Workspace: root})
+	}
+	for p := s.parent; p != nil; p = p.parent {
+		scopes = append(scopes, store.Scope{Session: p.id})
+	}
+	return scopes
 }
 
 // ruleNames is how permission rules find tools: by canonical name, alias, or

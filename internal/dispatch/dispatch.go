@@ -14,6 +14,7 @@ import (
 	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/registry"
+	"github.com/handrail-tools/handrail/internal/store"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -40,17 +41,9 @@ type Call struct {
 }
 
 // Ledger keeps whole results. Put returns the id by which a result can be
-// recalled; durable asks that it survives a crash before Put returns.
+// recalled.
 type Ledger interface {
-	Put(ctx context.Context, e Entry, durable bool) (id string, err error)
-}
-
-// Entry is one whole result for the ledger.
-type Entry struct {
-	Session, Workspace, Tool, CallID string
-	Text                             string
-	Media                            []tool.Media
-	Verbatim                         bool
+	Put(ctx context.Context, e store.Entry) (id string, err error)
 }
 
 // Config is what a dispatcher needs. View and Judge are required.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/handrail-tools/handrail/internal/output"
+	"github.com/handrail-tools/handrail/internal/store"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -50,10 +51,10 @@ func (t *trip) keep(ctx context.Context, cut bool) {
 		root = t.d.Workspace.Root()
 	}
 	// The call may have been cancelled; what it brought is kept all the same.
-	id, err := t.d.Ledger.Put(context.WithoutCancel(ctx), Entry{
-		Session: t.d.Session, Workspace: root, Tool: t.spec.Name, CallID: t.asked.ID,
-		Text: t.result.Text, Media: t.result.Media, Verbatim: t.spec.Verbatim,
-	}, cut)
+	id, err := t.d.Ledger.Put(context.WithoutCancel(ctx), store.Entry{
+		Session: t.d.Session, Workspace: root, Tool: t.spec.Name, Call: t.asked.ID,
+		Text: t.result.Text, Media: t.result.Media, Verbatim: t.spec.Verbatim, Durable: cut,
+	})
 	if err != nil {
 		t.d.Logger.Error("keeping a result", "tool", t.spec.Name, "error", err)
 		return

@@ -191,7 +191,15 @@ func scale(img image.Image) image.Image {
 	}
 	w = max(1, (w*MaxImageSide+longest/2)/longest)
 	h = max(1, (h*MaxImageSide+longest/2)/longest)
-	small := image.NewNRGBA(image.Rect(0, 0, w, h))
+	// Only these types have a fast path.
+	switch img.(type) {
+	case *image.RGBA, *image.NRGBA, *image.Gray, *image.YCbCr:
+	default:
+		whole := image.NewRGBA(b)
+		draw.Draw(whole, b, img, b.Min, draw.Src)
+		img = whole
+	}
+	small := image.NewRGBA(image.Rect(0, 0, w, h))
 	draw.CatmullRom.Scale(small, small.Bounds(), img, b, draw.Src, nil)
 	return small
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"image"
+
+	"golang.org/x/image/draw"
 )
 
 // orientation returns how a JPEG is to be turned, as its EXIF block says: 1
@@ -67,11 +69,12 @@ func turn(img image.Image, orientation int) image.Image {
 	if orientation >= 5 {
 		size = image.Rect(0, 0, h, w)
 	}
-	up := image.NewNRGBA(size)
+	flat, up := image.NewRGBA(image.Rect(0, 0, w, h)), image.NewRGBA(size)
+	draw.Draw(flat, flat.Bounds(), img, b.Min, draw.Src)
 	for y := range h {
 		for x := range w {
 			tx, ty := turned(x, y, w, h, orientation)
-			up.Set(tx, ty, img.At(b.Min.X+x, b.Min.Y+y))
+			copy(up.Pix[up.PixOffset(tx, ty):][:4], flat.Pix[flat.PixOffset(x, y):])
 		}
 	}
 	return up

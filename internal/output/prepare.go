@@ -22,13 +22,28 @@ type Prepared struct {
 // Cleaning comes first, because an invisible character inside a token would
 // otherwise hide it from the redactor.
 func Prepare(text string, verbatim bool, r *Redactor) Prepared {
+	return PrepareWindow("", text, "", verbatim, r)
+}
+
+// PrepareWindow prepares text, which is a part of a longer one, and looks at
+// what stands before and after it: a secret that only reaches into the
+// window is replaced there too. [MaxSecret] bytes on either side are enough
+// for every kind that is known by its form.
+func PrepareWindow(before, text, after string, verbatim bool, r *Redactor) Prepared {
 	if verbatim {
 		shown, removed := Escape(text)
 		return Prepared{Text: shown, Removed: removed, Note: removed.note("shown escaped")}
 	}
 	clean, removed := Clean(text)
-	redacted, counts := r.Redact(clean)
-	return Prepared{Text: redacted, Removed: removed, Redacted: counts, Note: removed.note("removed")}
+	p := Prepared{Removed: removed, Note: removed.note("removed")}
+	if before == "" && after == "" {
+		p.Text, p.Redacted = r.Redact(clean)
+		return p
+	}
+	before, _ = Clean(before)
+	after, _ = Clean(after)
+	p.Text, p.Redacted = r.redact(before+clean+after, len(before), len(before)+len(clean))
+	return p
 }
 
 type redactorKey struct{}

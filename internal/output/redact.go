@@ -56,22 +56,35 @@ func (r *Redactor) matcher() *matcher {
 // kind were. The lines stay: a secret of several lines leaves as many
 // newlines. Where there is nothing to replace, s itself is returned and the
 // counts are nil.
-func (r *Redactor) Redact(s string) (string, map[string]int) {
-	found := r.matcher().find(s)
-	if len(found) == 0 {
-		return s, nil
-	}
-	counts := map[string]int{}
+func (r *Redactor) Redact(s string) (string, map[string]int) { return r.redact(s, 0, len(s)) }
+
+// redact returns s[from:to] with what is secret replaced, also where the
+// secret lies in it only in part.
+func (r *Redactor) redact(s string, from, to int) (string, map[string]int) {
+	var counts map[string]int
 	var sb strings.Builder
-	sb.Grow(len(s))
-	done := 0
-	for _, f := range found {
-		sb.WriteString(s[done:f.start])
-		f.writePlaceholder(&sb, s)
+	done := from
+	for _, f := range r.matcher().find(s) {
+		if f.end <= from || f.start >= to {
+			continue
+		}
+		if counts == nil {
+			counts = map[string]int{}
+			sb.Grow(to - from)
+		}
 		counts[f.kind]++
-		done = f.end
+		start, end := max(f.start, from), min(f.end, to)
+		sb.WriteString(s[done:start])
+		f.writePlaceholder(&sb)
+		for range strings.Count(s[start:end], "\n") {
+			sb.WriteByte('\n')
+		}
+		done = end
 	}
-	sb.WriteString(s[done:])
+	if counts == nil {
+		return s[from:to], nil
+	}
+	sb.WriteString(s[done:to])
 	return sb.String(), counts
 }
 
@@ -91,7 +104,7 @@ const (
 	isKnown             // is a registered value
 )
 
-func (f finding) writePlaceholder(sb *strings.Builder, s string) {
+func (f finding) writePlaceholder(sb *strings.Builder) {
 	if f.rank == isData {
 		sb.WriteString("[left out: ")
 	} else {
@@ -101,9 +114,6 @@ func (f finding) writePlaceholder(sb *strings.Builder, s string) {
 	sb.WriteString(", ")
 	sb.WriteString(strconv.Itoa(f.end - f.start))
 	sb.WriteString(" characters]")
-	for range strings.Count(s[f.start:f.end], "\n") {
-		sb.WriteByte('\n')
-	}
 }
 
 // rule finds one kind of secret. Its anchor is a literal that every such

@@ -338,3 +338,31 @@ func FuzzRedact(f *testing.F) {
 		}
 	})
 }
+
+func TestPrepareWindowSeesASecretAcrossItsEdges(t *testing.T) {
+	key := pemBlock("RSA PRIVATE KEY", 20)
+	text := "one\n" + key + "\nlast\n"
+	whole := strings.Count(text, "\n")
+	for from := 0; from < whole; from++ {
+		at := 0
+		for range from {
+			at += strings.IndexByte(text[at:], '\n') + 1
+		}
+		end := at + strings.IndexByte(text[at:], '\n') + 1
+		p := PrepareWindow(text[:at], text[at:end], text[end:], false, &Redactor{})
+		if strings.Contains(p.Text, fill(10)) || strings.Count(p.Text, "\n") != 1 {
+			t.Errorf("line %d leaks or moved: %q", from+1, p.Text)
+		}
+		if inside := from >= 1 && from <= 22; inside != strings.Contains(p.Text, fmt.Sprintf("[redacted: private key, %d characters]", len(key))) {
+			t.Errorf("line %d: %q", from+1, p.Text)
+		}
+	}
+	t.Run("and changes nothing else", func(t *testing.T) {
+		if p := PrepareWindow("password=", "x", "12345678", true, &Redactor{}); p.Text != "x" {
+			t.Errorf("%q", p.Text)
+		}
+		if p := PrepareWindow("a\x1b[1m", "b\x1b[1m", "c", false, &Redactor{}); p.Text != "b" || p.Removed.Sequences != 1 {
+			t.Errorf("%q, %+v", p.Text, p.Removed)
+		}
+	})
+}

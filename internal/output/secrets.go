@@ -154,12 +154,11 @@ func matchJWT(s string, at int) (finding, bool) {
 	return finding{at, end - 1, "JSON Web Token", isForm}, true
 }
 
-const (
-	// maxPEM bounds a private key in bytes. An RSA key of 16,384 bits has
-	// 12.7 KB in this form.
-	maxPEM  = 16 << 10
-	pemTail = "-----END "
-)
+// MaxSecret bounds the longest kind of secret that is known by its form, in
+// bytes: a private key. An RSA key of 16,384 bits has 12.7 KB in PEM.
+const MaxSecret = 16 << 10
+
+const pemTail = "-----END "
 
 // matchPEM finds a private key. One whose end is missing reaches as far as
 // lines that could be part of it do.
@@ -170,13 +169,13 @@ func matchPEM(s string, at int) (finding, bool) {
 		return finding{}, false
 	}
 	body := at + len("-----BEGIN ") + len(label) + len(dashes)
-	window := s[body:min(len(s), body+maxPEM)]
+	window := s[body:min(len(s), at+MaxSecret-128)]
 	if i := strings.Index(window, pemTail); i >= 0 {
 		if j := strings.Index(window[i+len(pemTail):], dashes); j >= 0 && j < 80 {
 			return finding{at, body + i + len(pemTail) + j + len(dashes), "private key", isForm}, true
 		}
 	}
-	end := run(s, body, maxPEM, func(b byte) bool { return isBase64(b) || strings.IndexByte("\r\n\\ :,", b) >= 0 })
+	end := run(s, body, MaxSecret-128, func(b byte) bool { return isBase64(b) || strings.IndexByte("\r\n\\ :,", b) >= 0 })
 	return finding{at, end, "private key", isForm}, true
 }
 

@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -262,6 +263,11 @@ func decodeHead(head []byte) (Text, error) {
 	head = trimPartial(head, false)
 	if good, bad := countUTF8(head); bad == 0 || good >= 4*bad {
 		return Text{Confident: true}, nil
+	}
+	// No encoding has a line feed inside a character: up to there all of
+	// them are whole.
+	if i := bytes.LastIndexByte(head, '\n'); i >= 0 {
+		head = head[:i+1]
 	}
 	g := guessEncoding(head)
 	return Text{Encoding: g.encoding, Confident: g.sure, Confidence: g.confidence}, nil

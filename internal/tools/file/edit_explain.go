@@ -14,6 +14,9 @@ import (
 const (
 	// maxPlaces is how many places of an ambiguous quotation are described.
 	maxPlaces = 10
+	// maxBlankLines is how many blank lines are passed over to name the
+	// neighbour of a place.
+	maxBlankLines = 5
 	// maxNearLines and maxLineShown bound the part of the file in a message.
 	maxNearLines = 12
 	maxLineShown = 200
@@ -32,41 +35,57 @@ func ambiguous(name, text string, found []textmatch.Match) error {
 		fmt.Fprintf(&b, " (none of them exactly; by %s)", found[0].Stage)
 	}
 	b.WriteString(":")
+	seen := make(map[string]bool)
 	for i, m := range found {
 		if i == maxPlaces {
 			fmt.Fprintf(&b, "\n  and %d more", len(found)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n  line %d%s", lineAt(text, m.Start), around(text, m))
+		neighbours := around(text, m)
+		seen[neighbours] = true
+		fmt.Fprintf(&b, "\n  line %d%s", lineAt(text, m.Start), neighbours)
 	}
-	fmt.Fprintf(&b, "\nNothing was changed. Quote the line before or after as well, so that only one place fits; or name the place with near_line (for example %d); or set replace_all to change all of them.", lineAt(text, found[len(found)-1].Start))
+	b.WriteString("\nNothing was changed. ")
+	if len(seen) == min(len(found), maxPlaces) {
+		b.WriteString("Quote the line before or after as well, so that only one place fits; or name")
+	} else {
+		b.WriteString("The lines around are alike, so name")
+	}
+	fmt.Fprintf(&b, " the place with near_line (for example %d); or set replace_all to change all of them.", lineAt(text, found[len(found)-1].Start))
 	return tool.Failf("%s", b.String())
 }
 
-// around describes a place by the lines before and after it.
+// around describes a place by the nearest lines before and after it that are
+// not blank.
 func around(text string, m textmatch.Match) string {
-	start := strings.LastIndexByte(text[:m.Start], '\n')
-	before, after := "", ""
-	if start >= 0 {
-		before = text[strings.LastIndexByte(text[:start], '\n')+1 : start]
+	var before, after string
+	above := text[:strings.LastIndexByte(text[:m.Start], '\n')+1]
+	for range maxBlankLines {
+		above = strings.TrimSuffix(above, "\n")
+		cut := strings.LastIndexByte(above, '\n') + 1
+		if before = strings.TrimSpace(above[cut:]); before != "" || cut == 0 {
+			break
+		}
+		above = above[:cut]
 	}
-	if i := strings.IndexByte(text[m.End:], '\n'); i >= 0 {
-		after, _, _ = strings.Cut(text[m.End+i+1:], "\n")
+	below := text[m.End:]
+	if m.End == m.Start || text[m.End-1] != '\n' {
+		_, below, _ = strings.Cut(below, "\n")
 	}
-	if m.End > m.Start && text[m.End-1] == '\n' {
-		after, _, _ = strings.Cut(text[m.End:], "\n")
+	for range maxBlankLines {
+		after, below, _ = strings.Cut(below, "\n")
+		if after = strings.TrimSpace(after); after != "" || below == "" {
+			break
+		}
 	}
-	var parts []string
-	if strings.TrimSpace(before) != "" {
-		parts = append(parts, fmt.Sprintf("after %q", tool.ClipText(strings.TrimSpace(before), 80)))
+	var b strings.Builder
+	if before != "" {
+		fmt.Fprintf(&b, ", after %q", tool.ClipText(before, 80))
 	}
-	if strings.TrimSpace(after) != "" {
-		parts = append(parts, fmt.Sprintf("before %q", tool.ClipText(strings.TrimSpace(after), 80)))
+	if after != "" {
+		fmt.Fprintf(&b, ", before %q", tool.ClipText(after, 80))
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return ", " + strings.Join(parts, ", ")
+	return b.String()
 }
 
 // notFoundError is a quotation that is nowhere in the file.
