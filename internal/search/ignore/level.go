@@ -14,11 +14,12 @@ const (
 	// Exclude is .git/info/exclude.
 	Exclude
 
-	kinds = iota
+	// NumKinds is how many kinds there are.
+	NumKinds = iota
 )
 
 // Kinds lists the kinds, the strongest first.
-func Kinds() [kinds]Kind { return [kinds]Kind{Ripgrep, Plain, Git, Exclude} }
+func Kinds() [NumKinds]Kind { return [NumKinds]Kind{Ripgrep, Plain, Git, Exclude} }
 
 // Path returns where a file of the kind lies, relative to its folder.
 func (k Kind) Path() string {
@@ -37,7 +38,7 @@ func (k Kind) Path() string {
 // Files are the ignore files of one folder.
 type Files struct {
 	// Rules holds the parsed files by [Kind]; nil where there is none.
-	Rules [kinds]*Rules
+	Rules [NumKinds]*Rules
 	// Repository says that the folder holds a .git. The git rules of the
 	// folders above end there, as they do for git and ripgrep.
 	Repository bool
@@ -50,7 +51,7 @@ type Level struct {
 	up    *Level
 	base  int // length of the folder's path with its final slash
 	files Files
-	has   [kinds]bool // whether this level or one above has such rules
+	has   [NumKinds]bool // whether this level or one above has such rules
 }
 
 // Enter returns the level of a folder beneath l. dir is the folder's path
