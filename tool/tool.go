@@ -138,6 +138,14 @@ type Spec struct {
 	Additive bool
 }
 
+// OutputLimit returns the most text that reaches the model, in bytes.
+func (s *Spec) OutputLimit() int {
+	if s.OutputBytes > 0 {
+		return s.OutputBytes
+	}
+	return DefaultOutput
+}
+
 // Call is one call that has been decoded: its arguments are valid against
 // the tool's schema and use its canonical spellings.
 type Call struct {

@@ -1,0 +1,56 @@
+package dispatch
+
+import (
+	"context"
+
+	"github.com/handrail-tools/handrail/tool"
+)
+
+// step is one stop of a call's journey. It returns nil to go on, or the
+// refusal that ends the way; the steps marked always are still taken then.
+type step struct {
+	name string
+	do   func(*trip, context.Context) *tool.Error
+	// judges marks a step that only decides: Explain takes it too.
+	judges bool
+	// always marks a step that a refused call takes as well.
+	always bool
+}
+
+// The journey of one call, in order. Reading this list is reading the
+// system. Intake happens in the order of the batch, before anything waits,
+// so that places in the queue follow the order of arrival.
+var (
+	intake = []step{
+		{name: "resolve", do: (*trip).resolve, judges: true},   // the name becomes the one tool it means, if it is visible
+		{name: "policy", do: (*trip).policy, judges: true},     // may this tool be used here at all
+		{name: "guard", do: (*trip).guardBefore, judges: true}, // is the agent going round in circles
+		{name: "size", do: (*trip).size, judges: true},         // arguments within MaxArgs
+		{name: "decode", do: (*trip).decode, judges: true},     // arguments mended, checked, in canonical spelling
+		{name: "arrive", do: (*trip).arrive},                   // a place in the queue, kept until the end
+	}
+	passage = []step{
+		{name: "before-hooks", do: (*trip).beforeHooks},    // may deny, have a person asked, or rewrite and decode again
+		{name: "assess", do: (*trip).assess, judges: true}, // what would this call do
+		{name: "permit", do: (*trip).permit, judges: true}, // may that happen; a person is asked where rules say so
+		{name: "wait-turn", do: (*trip).waitTurn},          // until nothing that conflicts is ahead
+		{name: "snapshot", do: (*trip).snapshot},           // the state of what it may write
+		{name: "run", do: (*trip).run},                     // with deadline, cancellation and panic isolation
+		{name: "receipt", do: (*trip).receipt},             // what has really changed
+		{name: "bound", do: (*trip).bound, always: true},   // ledger the whole, clean, redact, cut, say how to go on
+		{name: "after-hooks", do: (*trip).afterHooks},      // may add feedback; cannot grant anything
+		{name: "record", do: (*trip).record, always: true}, // one event
+	}
+)
+
+// walk takes the steps in order.
+func (t *trip) walk(ctx context.Context, steps []step) {
+	for _, s := range steps {
+		if t.refusal != nil && !s.always {
+			continue
+		}
+		if err := s.do(t, ctx); err != nil && t.refusal == nil {
+			t.refusal, t.refusedAt = err, s.name
+		}
+	}
+}

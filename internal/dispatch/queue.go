@@ -1,0 +1,217 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/handrail-tools/handrail/tool"
+)
+
+// errStuck reports that an earlier call, which must not run beside this one,
+// was told to stop and has not.
+var errStuck = errors.New("an earlier call does not stop")
+
+// queue lets the calls of one session run in the order of their arrival:
+// safe calls together, an exclusive call alone, keyed calls alone within
+// their key. A call never overtakes one that it may not run beside, so a
+// read that arrives after a write sees the write.
+//
+// The zero value is ready, with no bound on how many calls run together.
+type queue struct {
+	// limit is the most calls that run at once; 0 means no limit.
+	limit int
+
+	mu      sync.Mutex
+	first   *place
+	last    *place
+	running int
+}
+
+// place is one call's position in the queue. It is held from arrival until
+// leave.
+type place struct {
+	class      tool.Concurrency
+	key        string
+	next, prev *place
+	turn       chan struct{} // closed when the call may run, or is stuck
+	state      placeState
+}
+
+type placeState uint8
+
+const (
+	waiting placeState = iota
+	running
+	blocked // behind a stuck place: it will never run
+	stuck   // was told to stop and still runs
+	gone
+)
+
+// conflicts reports whether a and b may not run at the same time.
+func (p *place) conflicts(q *place) bool {
+	switch {
+	case p.class == tool.Exclusive || q.class == tool.Exclusive:
+		return true
+	case p.class == tool.Keyed && q.class == tool.Keyed:
+		return p.key == q.key
+	default:
+		return false
+	}
+}
+
+// arrive takes the next place.
+func (q *queue) arrive(class tool.Concurrency, key string) *place {
+	p := &place{class: class, key: key, turn: make(chan struct{})}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if p.prev = q.last; q.last == nil {
+		q.first = p
+	} else {
+		q.last.next = p
+	}
+	q.last = p
+	q.grant()
+	return p
+}
+
+// wait blocks until the call at p may run. It returns the context's error,
+// or errStuck. The place is kept in either case.
+func (q *queue) wait(ctx context.Context, p *place) error {
+	select {
+	case <-p.turn:
+	default:
+		select {
+		case <-p.turn:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if p.state == blocked {
+		return errStuck
+	}
+	return nil
+}
+
+// leave gives the place up. Leaving twice is harmless.
+func (q *queue) leave(p *place) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if p.state == gone {
+		return
+	}
+	if p.state == running || p.state == stuck {
+		q.running--
+	}
+	p.state = gone
+	if p.prev == nil {
+		q.first = p.next
+	} else {
+		p.prev.next = p.next
+	}
+	if p.next == nil {
+		q.last = p.prev
+	} else {
+		p.next.prev = p.prev
+	}
+	q.grant()
+}
+
+// markStuck says that the running call at p was told to stop and has not.
+// Whoever may not run beside it is turned away until it leaves.
+func (q *queue) markStuck(p *place) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if p.state == running {
+		p.state = stuck
+		q.grant()
+	}
+}
+
+// grant walks the queue once, in order, and lets every waiting call run that
+// conflicts with nobody before it. The caller holds the lock.
+func (q *queue) grant() {
+	var ahead standing
+	for p := q.first; p != nil; p = p.next {
+		if p.state == waiting {
+			switch {
+			case ahead.stuckFor(p):
+				p.state = blocked
+				close(p.turn)
+			case ahead.clearFor(p) && (q.limit == 0 || q.running < q.limit):
+				p.state = running
+				q.running++
+				close(p.turn)
+			}
+		}
+		ahead.add(p)
+	}
+}
+
+// standing sums up the places that were already walked past, so that a walk
+// costs one step a place.
+type standing struct {
+	any, exclusive           bool
+	stuckAny, stuckExclusive bool
+	keys, stuckKeys          map[string]bool
+}
+
+func (s *standing) add(p *place) {
+	if p.state == blocked {
+		return // it never runs, so nobody waits for it
+	}
+	s.any = true
+	s.exclusive = s.exclusive || p.class == tool.Exclusive
+	if p.state == stuck {
+		s.stuckAny = true
+		s.stuckExclusive = s.stuckExclusive || p.class == tool.Exclusive
+	}
+	if p.class == tool.Keyed {
+		mark(&s.keys, p.key)
+		if p.state == stuck {
+			mark(&s.stuckKeys, p.key)
+		}
+	}
+}
+
+func (s *standing) clearFor(p *place) bool {
+	switch p.class {
+	case tool.Safe:
+		return !s.exclusive
+	case tool.Keyed:
+		return !s.exclusive && !s.keys[p.key]
+	default:
+		return !s.any
+	}
+}
+
+func (s *standing) stuckFor(p *place) bool {
+	switch p.class {
+	case tool.Safe:
+		return s.stuckExclusive
+	case tool.Keyed:
+		return s.stuckExclusive || s.stuckKeys[p.key]
+	default:
+		return s.stuckAny
+	}
+}
+
+func mark(set *map[string]bool, key string) {
+	if *set == nil {
+		*set = map[string]bool{}
+	}
+	(*set)[key] = true
+}
+
+// leaveStuck gives up the place of a call that was abandoned and has now
+// ended. A place that is not stuck is left to its owner.
+func (q *queue) leaveStuck(p *place) {
+	q.mu.Lock()
+	isStuck := p.state == stuck
+	q.mu.Unlock()
+	if isStuck {
+		q.leave(p)
+	}
+}

@@ -1,0 +1,119 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/handrail-tools/handrail/internal/guard"
+	"github.com/handrail-tools/handrail/internal/permission"
+	"github.com/handrail-tools/handrail/internal/registry"
+	"github.com/handrail-tools/handrail/tool"
+)
+
+// trip is one call on its journey. One goroutine at a time works on it.
+type trip struct {
+	d     *Dispatcher
+	batch *batch
+	index int
+
+	asked   Call
+	started time.Time
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+
+	// What the steps find out, in the order in which they do.
+	spec     *tool.Spec // nil until a tool was found
+	resolved *registry.Resolved
+	denied   *registry.DeniedError // set instead of resolved
+	denial   *tool.Error
+	raw      json.RawMessage // the arguments as they stand, before decoding
+	call     tool.Call
+	repairs  []string
+	place    *place
+	hookAsks string // why a hook wants a person asked
+	act      permission.Act
+	assessed tool.Act
+	verdict  permission.Verdict
+	before   map[string]string // the state of what may be written
+	result   *tool.Result
+	finding  *guard.Finding
+	notes    []string // lines that follow the result's text
+
+	refusal   *tool.Error
+	refusedAt string
+	rule      string // what decided, for the record
+	// judging marks a trip of Explain: it asks nobody and counts nothing.
+	judging bool
+	trace   []Judgement
+}
+
+func (d *Dispatcher) newTrip(c Call, b *batch, index int) *trip {
+	if c.ID == "" {
+		c.ID = d.serial.next()
+	}
+	return &trip{d: d, batch: b, index: index, asked: c, raw: c.Args, started: time.Now()}
+}
+
+// name is the canonical name where it is known, else what was asked for.
+func (t *trip) name() string {
+	if t.spec != nil {
+		return t.spec.Name
+	}
+	return t.asked.Tool
+}
+
+// standin is the place that the call would take.
+func (t *trip) standin() *place {
+	p := &place{class: t.spec.Concurrency}
+	if p.class == tool.Keyed && t.resolved != nil && t.resolved.Entry.Keyer != nil {
+		p.key = t.resolved.Entry.Keyer.Key(t.call.Args)
+	}
+	if p.class == tool.Keyed && p.key == "" {
+		p.key = t.spec.Name
+	}
+	return p
+}
+
+// cascades reports whether a failure with that code cancels later calls.
+func (t *trip) cascades(code tool.Code) bool {
+	return t.spec != nil && t.spec.Concurrency != tool.Safe && code != tool.CodeInvalidInput && code != tool.CodeCancelled
+}
+
+// finish takes the rest of the way and gives the place up.
+func (t *trip) finish(ctx context.Context) *tool.Result {
+	defer t.cancel(nil)
+	t.walk(t.ctx, passage)
+	if t.place != nil {
+		if !t.result.OK && t.cascades(t.result.Code) {
+			t.batch.cascade(t)
+		}
+		if !t.stillRunning() {
+			t.d.queue.leave(t.place)
+		}
+	}
+	return t.result
+}
+
+// stillRunning reports whether the tool was abandoned; then its goroutine
+// gives the place up when it ends.
+func (t *trip) stillRunning() bool {
+	t.d.queue.mu.Lock()
+	defer t.d.queue.mu.Unlock()
+	return t.place.state == stuck
+}
+
+// stopped says why ctx ended, as the refusal that the model gets.
+func (t *trip) stopped(ctx context.Context) *tool.Error {
+	cause := context.Cause(ctx)
+	if e, ok := errors.AsType[*tool.Error](cause); ok {
+		return e
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return tool.Errorf(tool.CodeTimeout, "not finished: the caller's own deadline passed after %s", since(t.started))
+	}
+	return tool.Errorf(tool.CodeCancelled, "cancelled after %s", since(t.started))
+}
+
+func since(start time.Time) time.Duration { return time.Since(start).Round(time.Millisecond) }

@@ -1,0 +1,217 @@
+// Package permission decides whether one act may happen: the mode says what
+// needs no question, rules state the exceptions, and where neither settles
+// it a person is asked.
+//
+// The order is fixed: a deny rule, then protected paths, then an ask rule,
+// then an allow rule or a grant, then the mode. A deny or ask that matches
+// any part of the act decides for the whole; an allow must cover every part.
+package permission
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/handrail-tools/handrail/internal/suggest"
+	"github.com/handrail-tools/handrail/tool"
+)
+
+// Mode says what an act may do without anybody being asked.
+type Mode string
+
+// The modes. The zero value counts as ReadOnly.
+const (
+	// ReadOnly lets an act read beneath the workspace.
+	ReadOnly Mode = "read-only"
+	// WorkspaceWrite also lets it change files beneath the workspace.
+	WorkspaceWrite Mode = "workspace-write"
+	// FullAccess lets it do everything.
+	FullAccess Mode = "full-access"
+)
+
+// Approval says when a person is asked.
+type Approval string
+
+// The approval policies. The zero value counts as OnRequest.
+const (
+	// OnRequest asks about what the mode does not cover.
+	OnRequest Approval = "on-request"
+	// Never asks nobody: what the mode does not cover is refused.
+	Never Approval = "never"
+	// Untrusted asks about everything that does more than read.
+	Untrusted Approval = "untrusted"
+	// Always asks about every act.
+	Always Approval = "always"
+)
+
+// Config is the permission section of the settings.
+type Config struct {
+	Mode     Mode     `json:"mode,omitempty"`
+	Approval Approval `json:"approval,omitempty"`
+	// Allow, Ask and Deny are rules: a tool's name or alias, or
+	// Tool(pattern), where the pattern is a gitignore-style path for a tool
+	// that touches files, or domain:HOST for one that reaches the network.
+	Allow []string `json:"allow,omitempty"`
+	Ask   []string `json:"ask,omitempty"`
+	Deny  []string `json:"deny,omitempty"`
+}
+
+// Outcome is what a judgement comes to.
+type Outcome uint8
+
+const (
+	// Deny refuses. It is the zero value.
+	Deny Outcome = iota
+	// Ask needs a person's word.
+	Ask
+	// Allow lets the act happen.
+	Allow
+)
+
+// String returns "deny", "ask" or "allow".
+func (o Outcome) String() string { return [...]string{"deny", "ask", "allow"}[o] }
+
+// Verdict is a judgement and its ground.
+type Verdict struct {
+	Outcome Outcome
+	// Rule is what decided: a rule as it was written, or "mode read-only",
+	// "approval always", "protected path".
+	Rule string
+	// Reason is one sentence for a person and for the model.
+	Reason string
+}
+
+// Act is what is judged: a tool's own assessment with its paths resolved.
+type Act struct {
+	// Spec is the tool.
+	Spec *tool.Spec
+	// Effects are what this call would do.
+	Effects tool.Effects
+	// Reads and Writes are resolved workspace paths.
+	Reads, Writes []string
+	// Protected is the first path that the workspace itself closes to the
+	// call, or ""; ProtectedBy says why.
+	Protected, ProtectedBy string
+	// Unresolved is the first path that could not be resolved, or "".
+	Unresolved string
+	Hosts      []string
+	Command    string
+}
+
+// Names resolves a name or alias to a tool; rules are checked against it.
+type Names interface {
+	Resolve(name string) (*tool.Spec, bool)
+	Names() []string
+}
+
+// Judge holds a compiled configuration. It is immutable and safe for
+// concurrent use. The zero value is read-only and asks on request.
+type Judge struct {
+	mode             Mode
+	approval         Approval
+	deny, ask, allow []rule
+}
+
+// New compiles a configuration. All its mistakes are reported at once.
+func New(c Config, names Names) (*Judge, error) {
+	j := &Judge{mode: c.Mode, approval: c.Approval}
+	var bad []string
+	if !slices.Contains([]Mode{"", ReadOnly, WorkspaceWrite, FullAccess}, c.Mode) {
+		bad = append(bad, unknown("mode", string(c.Mode), []string{string(ReadOnly), string(WorkspaceWrite), string(FullAccess)}))
+	}
+	if !slices.Contains([]Approval{"", OnRequest, Never, Untrusted, Always}, c.Approval) {
+		bad = append(bad, unknown("approval", string(c.Approval),
+			[]string{string(OnRequest), string(Never), string(Untrusted), string(Always)}))
+	}
+	for _, list := range []struct {
+		name string
+		from []string
+		to   *[]rule
+	}{{"allow", c.Allow, &j.allow}, {"ask", c.Ask, &j.ask}, {"deny", c.Deny, &j.deny}} {
+		for _, text := range list.from {
+			r, err := parseRule(text, names)
+			if err != nil {
+				bad = append(bad, fmt.Sprintf("permission.%s: %v", list.name, err))
+				continue
+			}
+			*list.to = append(*list.to, r)
+		}
+	}
+	if bad != nil {
+		return nil, fmt.Errorf("permission settings:\n- %s", strings.Join(bad, "\n- "))
+	}
+	if j.mode == "" {
+		j.mode = ReadOnly
+	}
+	if j.approval == "" {
+		j.approval = OnRequest
+	}
+	return j, nil
+}
+
+func unknown(what, got string, known []string) string {
+	msg := fmt.Sprintf("unknown %s %q; it is one of %s", what, tool.Clip(got), strings.Join(known, ", "))
+	if near, ok := suggest.Nearest(got, known); ok {
+		msg += fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return msg
+}
+
+// Mode returns the mode in force.
+func (j *Judge) Mode() Mode { return j.mode }
+
+// Narrower returns the narrower of the judge's mode and another; an empty or
+// unknown mode changes nothing.
+func (j *Judge) Narrower(other Mode) Mode {
+	order := []Mode{ReadOnly, WorkspaceWrite, FullAccess}
+	if i := slices.Index(order, other); i >= 0 && i < slices.Index(order, j.mode) {
+		return other
+	}
+	return j.mode
+}
+
+// Judge decides about an act. It does not ask anybody.
+func (j *Judge) Judge(a Act) Verdict {
+	if r, ok := matchAny(j.deny, a); ok {
+		return Verdict{Deny, r.text, "a deny rule covers this call"}
+	}
+	if a.Protected != "" {
+		return Verdict{Deny, "protected path", fmt.Sprintf("%s is closed to tools: %s", tool.Clip(a.Protected), tool.Clip(a.ProtectedBy))}
+	}
+	if r, ok := matchAny(j.ask, a); ok {
+		return j.asked(Verdict{Ask, r.text, "an ask rule covers this call"})
+	}
+	effects := a.Effects.Declared()
+	if j.approval == Always || j.approval == Untrusted && !effects.Within(tool.Read) {
+		return Verdict{Ask, "approval " + string(j.approval), "a person is asked about every such call"}
+	}
+	if r, ok := matchAll(j.allow, a); ok {
+		return Verdict{Allow, r.text, "an allow rule covers this call"}
+	}
+	if beyond := effects &^ j.covered() &^ tool.Pure; beyond != 0 {
+		return j.asked(Verdict{Ask, "mode " + string(j.mode),
+			fmt.Sprintf("the call may do more than this session allows by itself (%s)", beyond)})
+	}
+	return Verdict{Allow, "mode " + string(j.mode), "the mode covers what the call does"}
+}
+
+// covered is what the mode lets happen without a question.
+func (j *Judge) covered() tool.Effects {
+	switch j.mode {
+	case FullAccess:
+		return tool.AllEffects
+	case WorkspaceWrite:
+		return tool.Read | tool.Write
+	default:
+		return tool.Read
+	}
+}
+
+// asked turns a question into a refusal where nobody is ever asked.
+func (j *Judge) asked(v Verdict) Verdict {
+	if j.approval == Never {
+		v.Outcome = Deny
+		v.Reason += ", and nobody is asked in this session"
+	}
+	return v
+}

@@ -1,0 +1,186 @@
+package permission
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/handrail-tools/handrail/internal/suggest"
+	"github.com/handrail-tools/handrail/tool"
+)
+
+// rule is one parsed entry of a list.
+type rule struct {
+	text string
+	// tool is the canonical name; prefix is set instead for name*.
+	tool, prefix string
+	// any is true for a rule without a pattern: it covers every call.
+	any    bool
+	path   string // gitignore-style pattern of workspace paths
+	domain string // host, and everything below it
+}
+
+// parseRule reads Tool or Tool(pattern).
+func parseRule(text string, names Names) (rule, error) {
+	r := rule{text: text}
+	name, pattern, has := strings.Cut(text, "(")
+	if has {
+		if !strings.HasSuffix(pattern, ")") {
+			return r, fmt.Errorf("%q has an opening bracket and no closing one at its end", tool.Clip(text))
+		}
+		pattern = strings.TrimSuffix(pattern, ")")
+	}
+	if name == "" || name != strings.TrimSpace(name) {
+		return r, fmt.Errorf("%q does not start with the name of a tool", tool.Clip(text))
+	}
+	spec, err := r.resolve(name, names)
+	if err != nil {
+		return r, err
+	}
+	if !has || pattern == "*" || pattern == "**" {
+		r.any = true
+		return r, nil
+	}
+	return r, r.parsePattern(pattern, spec)
+}
+
+// resolve finds the tool that a rule names.
+func (r *rule) resolve(name string, names Names) (*tool.Spec, error) {
+	if prefix, ok := strings.CutSuffix(name, "*"); ok {
+		if prefix == "" || strings.Contains(prefix, "*") {
+			return nil, fmt.Errorf("%q: a wildcard stands once, at the end of a name", tool.Clip(r.text))
+		}
+		r.prefix = prefix
+		return nil, nil
+	}
+	spec, ok := names.Resolve(name)
+	if !ok {
+		msg := fmt.Sprintf("%q names no tool", tool.Clip(r.text))
+		if near, ok := suggest.Nearest(name, names.Names()); ok {
+			msg += fmt.Sprintf(" (did you mean %q?)", near)
+		}
+		return nil, errors.New(msg)
+	}
+	r.tool = spec.Name
+	return spec, nil
+}
+
+// parsePattern reads what stands between the brackets, by what the tool can
+// do: a pattern that could never match anything is an error.
+func (r *rule) parsePattern(pattern string, spec *tool.Spec) error {
+	if pattern == "" {
+		return fmt.Errorf("%q has an empty pattern; write the bare name to cover every call", tool.Clip(r.text))
+	}
+	if host, ok := strings.CutPrefix(pattern, "domain:"); ok {
+		if host == "" || strings.ContainsAny(host, "*/: ") {
+			return fmt.Errorf("%q: a domain is a bare host name; it covers the names below it too", tool.Clip(r.text))
+		}
+		r.domain = strings.ToLower(strings.TrimSuffix(host, "."))
+		return nil
+	}
+	if spec == nil || spec.Effects.Declared().Has(tool.Exec) {
+		return fmt.Errorf("%q: a pattern needs a tool that declares which files or hosts it touches; "+
+			"commands cannot be judged by pattern, so use the bare name", tool.Clip(r.text))
+	}
+	if strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~") || slices.Contains(strings.Split(pattern, "/"), "..") {
+		return fmt.Errorf("%q: a path pattern is relative to the workspace, without \"..\"", tool.Clip(r.text))
+	}
+	r.path = anchored(strings.TrimPrefix(pattern, "./"))
+	if !doublestar.ValidatePattern(r.path) {
+		return fmt.Errorf("%q is not a valid path pattern", tool.Clip(r.text))
+	}
+	return nil
+}
+
+// anchored applies gitignore's rule: a pattern without an inner slash
+// matches at every depth, and a directory covers what is below it.
+func anchored(pattern string) string {
+	dir := strings.TrimSuffix(pattern, "/")
+	if !strings.Contains(dir, "/") {
+		return "**/" + dir
+	}
+	return dir
+}
+
+// covers reports whether the rule is about the tool at all.
+func (r rule) covers(spec *tool.Spec) bool {
+	if r.prefix == "" {
+		return r.tool == spec.Name
+	}
+	if strings.HasPrefix(spec.Name, r.prefix) {
+		return true
+	}
+	return slices.ContainsFunc(spec.Aliases, func(a string) bool { return strings.HasPrefix(a, r.prefix) })
+}
+
+// matchesPath reports whether p or a directory above it matches.
+func (r rule) matchesPath(p string) bool {
+	return doublestar.MatchUnvalidated(r.path, p) || doublestar.MatchUnvalidated(r.path+"/**", p)
+}
+
+func (r rule) matchesHost(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return host == r.domain || strings.HasSuffix(host, "."+r.domain)
+}
+
+// matchAny returns the first rule that matches any part of the act. What
+// could not be resolved, or was not stated, counts as matching: a deny must
+// not be lost because a path is unclear.
+func matchAny(rules []rule, a Act) (rule, bool) {
+	for _, r := range rules {
+		if !r.covers(a.Spec) {
+			continue
+		}
+		switch {
+		case r.any:
+			return r, true
+		case r.domain != "":
+			if len(a.Hosts) == 0 || slices.ContainsFunc(a.Hosts, r.matchesHost) {
+				return r, true
+			}
+		default:
+			if a.Unresolved != "" || len(a.Reads)+len(a.Writes) == 0 ||
+				slices.ContainsFunc(a.Reads, r.matchesPath) || slices.ContainsFunc(a.Writes, r.matchesPath) {
+				return r, true
+			}
+		}
+	}
+	return rule{}, false
+}
+
+// matchAll returns the last rule needed so that rules together cover every
+// part of the act.
+func matchAll(rules []rule, a Act) (rule, bool) {
+	var last rule
+	var found bool
+	covered := func(part string, match func(rule, string) bool) bool {
+		for _, r := range rules {
+			if r.covers(a.Spec) && match(r, part) {
+				last, found = r, true
+				return true
+			}
+		}
+		return false
+	}
+	for _, r := range rules {
+		if r.any && r.covers(a.Spec) {
+			return r, true
+		}
+	}
+	if a.Unresolved != "" || a.Command != "" {
+		return rule{}, false
+	}
+	for _, p := range slices.Concat(a.Reads, a.Writes) {
+		if !covered(p, func(r rule, p string) bool { return r.path != "" && r.matchesPath(p) }) {
+			return rule{}, false
+		}
+	}
+	for _, h := range a.Hosts {
+		if !covered(h, func(r rule, h string) bool { return r.domain != "" && r.matchesHost(h) }) {
+			return rule{}, false
+		}
+	}
+	return last, found
+}

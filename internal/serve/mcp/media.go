@@ -1,0 +1,20 @@
+package mcp
+
+import (
+	"strings"
+
+	"github.com/handrail-tools/handrail/tool"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// media turns content that is not text into the kind that its type asks for.
+func media(m tool.Media) mcp.Content {
+	switch {
+	case strings.HasPrefix(m.MIME, "image/"):
+		return &mcp.ImageContent{MIMEType: m.MIME, Data: m.Data}
+	case strings.HasPrefix(m.MIME, "audio/"):
+		return &mcp.AudioContent{MIMEType: m.MIME, Data: m.Data}
+	default:
+		return &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "handrail://content", MIMEType: m.MIME, Blob: m.Data}}
+	}
+}

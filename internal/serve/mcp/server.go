@@ -1,0 +1,172 @@
+// Package mcp serves a Handrail session to clients of the Model Context
+// Protocol. It lists what the session shows and passes each call to the
+// session as it came; it decides nothing itself.
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	"github.com/handrail-tools/handrail"
+	"github.com/handrail-tools/handrail/tool"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Options are the parts of a server that are not the session's.
+type Options struct {
+	// Version is what the server says of itself.
+	Version string
+	// Instructions are for the client's model. "" sends none.
+	Instructions string
+	// Logger receives protocol trouble. nil discards.
+	Logger *slog.Logger
+}
+
+// Server shows one session to one client at a time.
+type Server struct {
+	session *handrail.Session
+	sdk     *mcp.Server
+
+	mu    sync.Mutex
+	shown map[string]bool // the names that the SDK lists
+}
+
+// New returns a server for the session. The session outlives it.
+func New(session *handrail.Session, o Options) (*Server, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{session: session, shown: map[string]bool{}}
+	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "handrail", Title: "Handrail", Version: o.Version}, &mcp.ServerOptions{
+		Instructions: o.Instructions,
+		Logger:       o.Logger,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+	})
+	s.sdk.AddReceivingMiddleware(s.intercept)
+	if err := s.refresh(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// ServeStdio speaks over a pair of streams until the client goes away or ctx
+// ends. Calls that are still running then are cancelled.
+func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	stop := s.session.Subscribe(func() {
+		// A list that cannot be shown was refused at registration already.
+		_ = s.refresh()
+	})
+	defer stop()
+	return s.sdk.Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
+}
+
+// refresh brings the SDK's list in line with the session's. The SDK tells
+// its clients of a change.
+func (s *Server) refresh() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stale := s.shown
+	s.shown = map[string]bool{}
+	for _, spec := range s.session.Specs() {
+		declared, err := declare(spec)
+		if err != nil {
+			return fmt.Errorf("listing %s: %w", spec.Name, err)
+		}
+		s.sdk.AddTool(declared, s.call)
+		s.shown[spec.Name] = true
+		delete(stale, spec.Name)
+	}
+	for name := range stale {
+		s.sdk.RemoveTools(name)
+	}
+	return nil
+}
+
+// declare turns a spec into its wire form. Annotations are derived from the
+// declared effects, so they cannot disagree with what is enforced.
+func declare(spec handrail.Spec) (*mcp.Tool, error) {
+	effects := spec.Effects.Declared()
+	destructive := !spec.Additive
+	open := effects&(tool.Exec|tool.Network|tool.Message|tool.Delegate) != 0
+	t := &mcp.Tool{
+		Name: spec.Name, Title: spec.Title, Description: spec.Description, InputSchema: spec.Input,
+		Annotations: &mcp.ToolAnnotations{
+			Title:          spec.Title,
+			ReadOnlyHint:   effects.Within(tool.Read | tool.Network),
+			IdempotentHint: spec.Idempotent,
+			OpenWorldHint:  &open,
+		},
+		// Claude Code cuts results at a size of its own unless the tool
+		// names one; ours are bounded already.
+		Meta: mcp.Meta{"anthropic/maxResultSizeChars": spec.OutputLimit()},
+	}
+	if !t.Annotations.ReadOnlyHint {
+		t.Annotations.DestructiveHint = &destructive
+	}
+	if spec.Output != nil {
+		t.OutputSchema = spec.Output
+	}
+	if !json.Valid(spec.Input) {
+		return nil, fmt.Errorf("the input schema is not valid JSON")
+	}
+	return t, nil
+}
+
+// intercept passes every tools/call to the session, also one that names an
+// alias or no tool at all, which the SDK would refuse by itself.
+func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if call, ok := req.(*mcp.CallToolRequest); ok && method == "tools/call" {
+			return s.call(ctx, call)
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// call runs one call. ctx ends when the client cancels or goes away.
+func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	c := handrail.Call{Tool: req.Params.Name, Args: req.Params.Arguments}
+	if token := req.Params.GetProgressToken(); token != nil {
+		r := newReporter(ctx, req.Session, token)
+		defer r.stop()
+		c.Progress = r.report
+	}
+	r := s.session.Run(ctx, c)[0]
+	if r.Code == tool.CodeUnknownTool {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: r.Text}
+	}
+	return wire(r), nil
+}
+
+// wire turns a result into its wire form.
+func wire(r *tool.Result) *mcp.CallToolResult {
+	out := &mcp.CallToolResult{IsError: !r.OK, Content: []mcp.Content{}}
+	if r.Text != "" || len(r.Media) == 0 {
+		out.Content = append(out.Content, &mcp.TextContent{Text: r.Text})
+	}
+	for _, m := range r.Media {
+		out.Content = append(out.Content, media(m))
+	}
+	if r.Structured != nil {
+		out.StructuredContent = r.Structured
+	}
+	meta := mcp.Meta{}
+	if r.Code != "" {
+		meta["handrail/code"] = string(r.Code)
+	}
+	if r.ID != "" {
+		meta["handrail/result"] = r.ID
+	}
+	if len(r.Changed) > 0 {
+		meta["handrail/changed"] = r.Changed
+	}
+	if len(meta) > 0 {
+		out.Meta = meta
+	}
+	return out
+}

@@ -1,0 +1,239 @@
+package workspace
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+
+	"github.com/handrail-tools/handrail/tool"
+)
+
+// alwaysProtected are never written through a workspace: the user's
+// repository with its hooks and settings, which run code, and Handrail's own
+// state. Codex and Claude Code keep the first from their agents as well.
+var alwaysProtected = []string{".git", ".handrail"}
+
+// defaultUnreadable are the places where well-known programs keep secrets,
+// each as its own manual names it. The list is short on purpose: a name that
+// projects also use for harmless files (.env, .npmrc, *.pem) is left to the
+// operator.
+var defaultUnreadable = []string{
+	".ssh",                               // ssh(1), FILES
+	"id_rsa",                             // ssh-keygen(1), names of identity files
+	"id_dsa",                             //
+	"id_ecdsa",                           //
+	"id_ecdsa_sk",                        //
+	"id_ed25519",                         //
+	"id_ed25519_sk",                      //
+	".gnupg",                             // gpg(1), home directory
+	".netrc",                             // curl(1), --netrc
+	"_netrc",                             // the same on Windows
+	".git-credentials",                   // git-credential-store(1)
+	".config/git/credentials",            //
+	".aws/credentials",                   // AWS CLI, configuration files
+	".aws/sso/cache",                     //
+	".config/gcloud",                     // gcloud topic configurations
+	".azure",                             // az, configuration directory
+	".kube/config",                       // kubectl, kubeconfig
+	".docker/config.json",                // docker login
+	".config/gh/hosts.yml",               // gh help environment
+	".pgpass",                            // libpq, the password file
+	".my.cnf",                            // mysql, option files
+	".pypirc",                            // twine, .pypirc
+	".cargo/credentials",                 // cargo login
+	".cargo/credentials.toml",            //
+	".terraform.d/credentials.tfrc.json", // terraform login
+	".vault-token",                       // vault login
+	".password-store",                    // pass(1)
+	".config/handrail/credentials.json",  // Handrail's own
+	".local/share/keyrings",              // gnome-keyring
+	".mozilla/firefox/*/logins.json",     // Firefox profile
+	".config/google-chrome/*/Login Data", // Chrome profile
+	".config/chromium/*/Login Data",      // Chromium profile
+	"Library/Keychains",                  // macOS security(1)
+}
+
+// DefaultUnreadable returns the patterns that are used when
+// [Options].Unreadable is nil.
+func DefaultUnreadable() []string { return append([]string(nil), defaultUnreadable...) }
+
+// A rule is a pattern for a run of path elements, compared without regard to
+// case: a file system that ignores case would otherwise open .git under the
+// name .GIT. It covers what it names and everything beneath.
+type rule struct {
+	text     string
+	anchored bool
+	elems    []string
+	literal  []bool // whether elems[i] has no wildcard
+}
+
+type rules []rule
+
+// parseRules reads patterns. Elements are divided by "/", each may use the
+// wildcards of [path.Match], a leading "/" ties the pattern to the top of
+// the folder.
+func parseRules(patterns []string) (rules, error) {
+	var out rules
+	for _, p := range patterns {
+		r := rule{text: p, anchored: strings.HasPrefix(p, "/")}
+		body := strings.TrimSuffix(strings.TrimPrefix(p, "/"), "/")
+		if body == "" {
+			return nil, fmt.Errorf("pattern %q names nothing", p)
+		}
+		for elem := range strings.SplitSeq(body, "/") {
+			switch {
+			case elem == "" || elem == "." || elem == "..":
+				return nil, fmt.Errorf("pattern %q has the element %q, which no path has", p, elem)
+			case strings.Contains(elem, "**"):
+				return nil, fmt.Errorf("pattern %q: a wildcard stays within one element; leave ** out, a pattern matches at any depth", p)
+			}
+			if _, err := path.Match(elem, ""); err != nil {
+				return nil, fmt.Errorf("pattern %q: %w", p, err)
+			}
+			r.elems = append(r.elems, foldElem(elem))
+			r.literal = append(r.literal, !strings.ContainsAny(elem, `*?[\`))
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// match returns the text of the first rule that covers p, a clean relative
+// path, or "".
+func (rs rules) match(p string) string {
+	if len(rs) == 0 || p == "." {
+		return ""
+	}
+	var room [24]string
+	elems := room[:0]
+	for elem := range strings.SplitSeq(p, "/") {
+		elems = append(elems, foldElem(elem))
+	}
+	for i := range rs {
+		if rs[i].covers(elems) {
+			return rs[i].text
+		}
+	}
+	return ""
+}
+
+func (r *rule) covers(elems []string) bool {
+	last := len(elems) - len(r.elems)
+	if r.anchored {
+		last = min(last, 0)
+	}
+	for at := 0; at <= last; at++ {
+		if r.at(elems[at:]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *rule) at(elems []string) bool {
+	for i, want := range r.elems {
+		if r.literal[i] {
+			if want != elems[i] {
+				return false
+			}
+			continue
+		}
+		if ok, err := path.Match(want, elems[i]); err != nil || !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// foldElem brings a path element to the form in which names are compared:
+// lower case, without the characters that HFS+ ignores, and without the
+// trailing dots and blanks that Windows ignores.
+func foldElem(s string) string {
+	plain := true
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c >= 0x80 || 'A' <= c && c <= 'Z' {
+			plain = false
+			break
+		}
+	}
+	if !plain {
+		s = strings.Map(foldRune, s)
+	}
+	if n := len(s); n > 0 && (s[n-1] == '.' || s[n-1] == ' ') {
+		if cut := strings.TrimRight(s, ". "); cut != "" {
+			return cut
+		}
+	}
+	return s
+}
+
+// foldRune maps a rune to the smallest of those that differ from it only by
+// case, in lower case where that is ASCII.
+func foldRune(r rune) rune {
+	if unicode.Is(unicode.Cf, r) {
+		return -1
+	}
+	least := r
+	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+		least = min(least, next)
+	}
+	if 'A' <= least && least <= 'Z' {
+		return least + 'a' - 'A'
+	}
+	return least
+}
+
+// judgeRead refuses what may not be read. name is how the caller put it.
+func (w *Workspace) judgeRead(at place, name string) error {
+	if rule := w.unreadable.match(at.path); rule != "" {
+		return denied(ErrUnreadable, "%s may not be read: the rule %q keeps credentials away from tools%s",
+			tool.Clip(name), tool.Clip(rule), at.via(name))
+	}
+	return nil
+}
+
+// judgeWrite refuses what may not be written.
+func (w *Workspace) judgeWrite(at place, name string) error {
+	if err := w.judgeRead(at, name); err != nil {
+		return err
+	}
+	why, err := w.unwritable(at)
+	if err != nil {
+		return denied(err, "%s may not be written: %s%s", tool.Clip(name), why, at.via(name))
+	}
+	return nil
+}
+
+// unwritable says why at may not be written, with the cause, or "", nil.
+func (w *Workspace) unwritable(at place) (string, error) {
+	if w.readOnly {
+		return "this workspace is read-only", ErrReadOnly
+	}
+	if at.zone.kind == ZoneReadOnly {
+		return "it lies in a read-only folder", ErrReadOnly
+	}
+	if at.zone.kind == ZoneRoot {
+		for _, top := range w.readOnlyBelow {
+			if beneath(top, at.path) {
+				return "it lies in the read-only folder " + tool.Clip(top), ErrReadOnly
+			}
+		}
+	}
+	if rule := w.protected.match(at.path); rule != "" {
+		return fmt.Sprintf("%q is protected", tool.Clip(rule)), ErrProtected
+	}
+	return "", nil
+}
+
+// beneath reports whether p is top or below it; both are clean relative
+// paths, compared as rules are.
+func beneath(top, p string) bool {
+	if top == "." {
+		return true
+	}
+	if len(p) < len(top) || !strings.EqualFold(p[:len(top)], top) {
+		return false
+	}
+	return len(p) == len(top) || p[len(top)] == '/'
+}

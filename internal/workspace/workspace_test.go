@@ -1,0 +1,69 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// engines are the two ways of opening beneath a folder; every test of this
+// package that touches the disk runs over both.
+var engines = map[string]func(string) (tree, error){
+	"native":  newTree,
+	"os.Root": newRootTree,
+}
+
+// eachEngine runs a test over a fresh folder for every engine.
+func eachEngine(t *testing.T, fn func(t *testing.T, dir string, open func(Options) *Workspace)) {
+	for name, engine := range engines {
+		t.Run(name, func(t *testing.T) {
+			base, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := filepath.Join(base, "ws")
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			fn(t, dir, func(opts Options) *Workspace {
+				w, err := open(dir, opts, engine)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() {
+					if err := w.Close(); err != nil {
+						t.Error(err)
+					}
+				})
+				return w
+			})
+		})
+	}
+}
+
+func TestWriteReadEdit(t *testing.T) {
+	eachEngine(t, func(t *testing.T, dir string, open func(Options) *Workspace) {
+		w := open(Options{})
+		ctx := context.Background()
+		c, err := w.WriteFile(ctx, "a/b/c.txt", []byte("one\n"), WriteOptions{})
+		if err != nil || !c.Created || c.Rel != "a/b/c.txt" || len(c.Folders) != 2 {
+			t.Fatalf("change %+v, error %v", c, err)
+		}
+		f, err := w.ReadFile(ctx, filepath.Join(dir, "a/b/c.txt"), 100)
+		if err != nil || string(f.Data) != "one\n" || f.Version != c.After {
+			t.Fatalf("file %+v, error %v, want version %v", f, err, c.After)
+		}
+		c, err = w.Edit(ctx, "./a//b/c.txt", func(old File) ([]byte, error) { return append(old.Data, "two\n"...), nil })
+		if err != nil || c.Created || c.Before != f.Version {
+			t.Fatalf("change %+v, error %v", c, err)
+		}
+		if got, _ := os.ReadFile(filepath.Join(dir, "a/b/c.txt")); string(got) != "one\ntwo\n" {
+			t.Fatalf("content %q", got)
+		}
+		if _, err := w.WriteFile(ctx, "a/b/c.txt", nil, WriteOptions{Expect: &f.Version}); !errors.Is(err, ErrChanged) {
+			t.Fatalf("error %v, want ErrChanged", err)
+		}
+	})
+}

@@ -1,0 +1,217 @@
+package handrail
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/handrail-tools/handrail/internal/dispatch"
+	"github.com/handrail-tools/handrail/internal/guard"
+	"github.com/handrail-tools/handrail/internal/output"
+	"github.com/handrail-tools/handrail/internal/permission"
+	"github.com/handrail-tools/handrail/internal/policy"
+	"github.com/handrail-tools/handrail/internal/registry"
+	"github.com/handrail-tools/handrail/internal/store"
+	"github.com/handrail-tools/handrail/internal/surface"
+	"github.com/handrail-tools/handrail/internal/telemetry"
+	"github.com/handrail-tools/handrail/internal/tools"
+	"github.com/handrail-tools/handrail/internal/workspace"
+	"github.com/handrail-tools/handrail/tool"
+)
+
+// Open starts a session. Everything that is wrong with the options is
+// reported at once; a session that cannot be what was asked for is not
+// opened.
+func Open(ctx context.Context, o Options) (*Session, error) {
+	s := &Session{id: "s_" + rand.Text()[:12], options: o, metrics: telemetry.New(), registry: registry.New()}
+	s.onClose(s.registry.Close)
+	err := errors.Join(s.openFiles(), s.openStore(), s.addTools())
+	if err == nil {
+		err = s.compile(nil)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("opening a session: %w", err), s.undo())
+	}
+	return s, nil
+}
+
+// ChildOptions say how a child session differs from its parent. Everything
+// in them narrows; the zero value is a child that may do what its parent
+// may.
+type ChildOptions struct {
+	// Workspace is another folder for the child. Empty means the parent's.
+	Workspace string
+	// Policy further restricts the child's tools.
+	Policy Policy
+	// Mode, unless empty, is the child's mode; it is never wider than the
+	// parent's.
+	Mode Mode
+	// Name is how events name the child.
+	Name string
+}
+
+// Child opens a session for a sub-agent. It sees no tool that s does not,
+// and may do nothing without a question that s may not. Close it before s.
+func (s *Session) Child(_ context.Context, o ChildOptions) (*Session, error) {
+	c := &Session{id: "s_" + rand.Text()[:12], options: s.options, metrics: s.metrics, store: s.store}
+	if o.Workspace != "" {
+		c.options.Workspace = o.Workspace
+	}
+	c.options.Origin = tool.Origin{Kind: tool.OriginAgent, Name: o.Name, Depth: s.options.Origin.Depth + 1}
+	c.options.Policy = o.Policy
+	c.options.PolicyByProvider = nil
+	c.options.Permission.Mode = s.judge.Narrower(o.Mode)
+	var err error
+	if c.registry, err = s.registry.Child(c.options.Workspace); err == nil {
+		c.onClose(c.registry.Close)
+		if err = c.openFiles(); err == nil {
+			err = c.compile(s.view)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("opening a child session: %w", err), c.undo())
+	}
+	return c, nil
+}
+
+func (s *Session) onClose(f func() error) { s.cleanup = append(s.cleanup, f) }
+
+// undo lets go of what a failed opening has set up.
+func (s *Session) undo() error {
+	var errs []error
+	for _, f := range slices.Backward(s.cleanup) {
+		errs = append(errs, f())
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Session) openFiles() error {
+	if s.options.Workspace == "" {
+		return nil
+	}
+	files, err := workspace.Open(s.options.Workspace, s.options.Files)
+	if err != nil {
+		return err
+	}
+	s.files = files
+	s.onClose(files.Close)
+	return nil
+}
+
+func (s *Session) openStore() error {
+	dir := s.options.StateDir
+	if dir == "" {
+		temp, err := os.MkdirTemp("", "handrail-state-")
+		if err != nil {
+			return fmt.Errorf("making a folder for the session's results: %w", err)
+		}
+		dir = temp
+		s.onClose(func() error { return os.RemoveAll(temp) })
+	}
+	st, err := store.Open(dir, store.Options{})
+	if err != nil {
+		return err
+	}
+	s.store = st
+	s.onClose(st.Close)
+	return nil
+}
+
+// addTools registers the built-in tools that the session can serve, then the
+// embedder's.
+func (s *Session) addTools() error {
+	var errs []error
+	add := func(list []tool.Tool, source string) {
+		for _, t := range list {
+			errs = append(errs, s.registry.Add(t, registry.Options{Source: source}))
+		}
+	}
+	if !s.options.NoBuiltins {
+		add(tools.Always(), "")
+		if s.files != nil {
+			add(tools.Files(), "")
+		}
+	}
+	add(s.options.Tools, "embedder")
+	return errors.Join(errs...)
+}
+
+// compile builds the view, the judge and the dispatcher. Only a child has a
+// view above.
+func (s *Session) compile(above *registry.View) error {
+	policies, policyErr := s.policies()
+	sf, surfaceErr := surface.Load(s.options.Surface)
+	if err := errors.Join(policyErr, surfaceErr); err != nil {
+		return err
+	}
+	view, viewErr := registry.NewView(s.registry, registry.ViewConfig{
+		Policies: policies, Context: s.options.Context, Tags: s.options.Tags, Surface: sf,
+		Exposure: s.options.Exposure, Parent: above,
+	})
+	judge, judgeErr := permission.New(s.options.Permission, ruleNames{s.registry})
+	if err := errors.Join(viewErr, judgeErr); err != nil {
+		return err
+	}
+	s.view, s.judge = view, judge
+	s.dispatch = dispatch.New(dispatch.Config{
+		Session: s.id, Origin: s.options.Origin, View: view, Judge: judge, Approver: s.options.Approver,
+		Hooks: s.options.Hooks, Guard: guard.New(s.options.Guard), Workspace: s.files, Ledger: ledger{s.store},
+		Redactor: output.NewRedactor(s.options.Secrets), Observe: s.observe, Surround: s.surround,
+		Timeout: s.options.Timeout, Logger: s.options.Logger,
+	})
+	return nil
+}
+
+func (s *Session) policies() ([]*policy.Policy, error) {
+	own, err := compilePolicy(s.options.Policy, s.registry)
+	if err != nil {
+		return nil, err
+	}
+	list := []*policy.Policy{own}
+	// All of them are compiled, so that a mistake shows before its provider
+	// is ever used.
+	for _, name := range slices.Sorted(maps.Keys(s.options.PolicyByProvider)) {
+		if _, err := compilePolicy(s.options.PolicyByProvider[name], s.registry); err != nil {
+			return nil, fmt.Errorf("policy for provider %q: %w", name, err)
+		}
+	}
+	if c, ok := policy.ForProvider(s.options.PolicyByProvider, s.options.Model, s.options.Provider); ok {
+		further, err := compilePolicy(c, s.registry)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, further)
+	}
+	return list, nil
+}
+
+func compilePolicy(c Policy, r *registry.Registry) (*policy.Policy, error) {
+	return policy.Compile(c, nil, r)
+}
+
+// surround gives tools what they take from their context.
+func (s *Session) surround(ctx context.Context) context.Context {
+	ctx = registry.WithView(ctx, s.view)
+	ctx = store.WithReader(ctx, s.store.Reader(store.Scope{Session: s.id}))
+	if s.files != nil {
+		ctx = workspace.With(ctx, s.files)
+	}
+	return ctx
+}
+
+// ruleNames is how permission rules find tools: by canonical name, alias, or
+// a name that the surface shows.
+type ruleNames struct{ *registry.Registry }
+
+// Names returns the canonical names.
+func (n ruleNames) Names() []string {
+	var names []string
+	for spec := range n.All() {
+		names = append(names, spec.Name)
+	}
+	return names
+}
