@@ -6,6 +6,7 @@ import (
 	"regexp/syntax"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 const (
@@ -42,6 +43,7 @@ type Pattern struct {
 	words wordSet  // one of these is in every match; empty where unknown
 	whole bool     // finding a word is finding a match
 	lines bool     // matches do not span lines
+	ascii bool     // the pattern is written in ASCII
 	inner bool     // group 1 is the match without its neighbours
 	spans *spanner // only where matches span lines
 }
@@ -81,7 +83,7 @@ func Compile(expr string, o Options) (*Pattern, error) {
 	if len(prog.Inst) > maxProgram {
 		return nil, fmt.Errorf("the pattern is too complex (%d steps, at most %d are possible); use smaller counts or fewer alternatives", len(prog.Inst), maxProgram)
 	}
-	p := &Pattern{re: re, prog: prog, lines: !o.Multiline, inner: o.Word}
+	p := &Pattern{re: re, prog: prog, lines: !o.Multiline, inner: o.Word, ascii: isASCII(expr)}
 	p.words, p.whole = required(re, p.lines)
 	if o.Multiline {
 		if p.spans, err = newSpanner(p); err != nil {
@@ -89,6 +91,14 @@ func Compile(expr string, o Options) (*Pattern, error) {
 		}
 	}
 	return p, nil
+}
+
+// NonASCII reports whether the pattern is written with characters outside
+// ASCII. A file in another encoding than UTF-8 spells them differently.
+func (p *Pattern) NonASCII() bool { return !p.ascii }
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
 // hasCapital reports whether the pattern has a capital letter that stands

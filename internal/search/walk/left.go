@@ -13,6 +13,8 @@ type Left struct {
 	Links int
 	// Special are pipes, sockets and devices.
 	Special int
+	// Closed are folders that [Config.Closed] names.
+	Closed int
 	// Unreadable are folders that could not be read, or whose entries could
 	// not be told apart.
 	Unreadable int
@@ -30,7 +32,7 @@ const maxNames = 3
 
 // Any reports whether anything was left out.
 func (l *Left) Any() bool {
-	return l.IgnoredFiles+l.IgnoredFolders+l.HiddenFiles+l.HiddenFolders+l.Links+l.Special+l.Unreadable+l.BadRules > 0
+	return l.IgnoredFiles+l.IgnoredFolders+l.HiddenFiles+l.HiddenFolders+l.Links+l.Special+l.Closed+l.Unreadable+l.BadRules > 0
 }
 
 func (l *Left) add(o *Left) {
@@ -40,6 +42,7 @@ func (l *Left) add(o *Left) {
 	l.HiddenFolders += o.HiddenFolders
 	l.Links += o.Links
 	l.Special += o.Special
+	l.Closed += o.Closed
 	l.Unreadable += o.Unreadable
 	l.BadRules += o.BadRules
 	for _, n := range o.IgnoredNames {

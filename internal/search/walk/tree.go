@@ -52,6 +52,33 @@ func (t *Tree) Sub(path string) (*Tree, error) {
 	return &Tree{f}, nil
 }
 
+// OpenFile opens the file at a path of names, separated by slashes, below t.
+// A link on the way is an error, and so is anything but a regular file. It
+// does not wait for a pipe.
+func (t *Tree) OpenFile(path string) (io.ReadCloser, error) {
+	dir, name := t.folder, path
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		below, err := openBelow(t.folder, path[:i])
+		if err != nil {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: bare(err)}
+		}
+		defer below.close()
+		dir, name = below, path[i+1:]
+	}
+	info, err := dir.stat(withNUL(name))
+	if err == nil && info.Kind != File {
+		err = fs.ErrInvalid
+	}
+	var f file
+	if err == nil {
+		err = dir.open(withNUL(name), &f)
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: bare(err)}
+	}
+	return &f, nil
+}
+
 // openBelow opens the folder at path, name by name.
 func openBelow(from folder, path string) (folder, error) {
 	at := from

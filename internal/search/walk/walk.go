@@ -34,6 +34,9 @@ type Config struct {
 	// Want, where it is set, says which files are visited and which folders
 	// are entered at all. What it refuses is not counted as left out.
 	Want func(path []byte, dir bool) bool
+	// Closed, where it is set, names folders that may not be read. They are
+	// counted, and not entered.
+	Closed func(path []byte) bool
 	// Beyond, where it is set, is asked shortly before a file is visited or
 	// a folder is entered, in the form that sorts: a folder's path ends in a
 	// slash. What is beyond is passed over. It lets a walk end early whose
@@ -393,6 +396,9 @@ func (w *worker) judge(j *job, e listed) Kind {
 		return Unknown
 	case e.name[0] == '.' && !w.config.Hidden && verdict != ignore.Keep && (w.config.Dot == nil || !w.config.Dot(path, dir)):
 		count(dir, &w.left.HiddenFiles, &w.left.HiddenFolders)
+		return Unknown
+	case dir && w.config.Closed != nil && w.config.Closed(path):
+		w.left.Closed++
 		return Unknown
 	case kind == Link:
 		w.left.Links++

@@ -184,6 +184,13 @@ func TestWalk(t *testing.T) {
 			want: []string{"a.go", "c/d.go"},
 		},
 		{
+			name:  "a closed folder",
+			files: map[string]string{".ssh/id": "", "a": ""},
+			c:     Config{Hidden: true, Closed: func(path []byte) bool { return string(path) == ".ssh" }},
+			want:  []string{"a"},
+			left:  Left{Closed: 1},
+		},
+		{
 			name:  "beyond",
 			files: map[string]string{"a": "", "b/x": "", "c/y": "", "d": ""},
 			c:     Config{Beyond: func(path []byte) bool { return string(path) > "b/z" }},
