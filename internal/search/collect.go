@@ -123,9 +123,14 @@ func (c *collector) tally(t *Tally, path []byte) {
 
 func (t *Tally) add(path []byte) {
 	t.Count++
-	at, _ := slices.BinarySearch(t.Names, string(path))
-	if at < maxNames {
-		t.Names = slices.Insert(t.Names, at, string(path))
-		t.Names = t.Names[:min(len(t.Names), maxNames)]
+	if len(t.Names) < maxNames || string(path) < t.Names[maxNames-1] {
+		t.name(string(path))
 	}
+}
+
+// name keeps a name if it is among the first.
+func (t *Tally) name(path string) {
+	at, _ := slices.BinarySearch(t.Names, path)
+	t.Names = slices.Insert(t.Names, at, path)
+	t.Names = t.Names[:min(len(t.Names), maxNames)]
 }
