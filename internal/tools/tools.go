@@ -7,11 +7,12 @@ import (
 	"github.com/handrail-tools/handrail/internal/tools/file"
 	"github.com/handrail-tools/handrail/internal/tools/memory"
 	"github.com/handrail-tools/handrail/internal/tools/ops"
+	"github.com/handrail-tools/handrail/internal/tools/plan"
 	"github.com/handrail-tools/handrail/tool"
 )
 
 // Always lists the tools that every session can serve.
-func Always() []tool.Tool { return slices.Concat(ops.All(), memory.All()) }
+func Always() []tool.Tool { return slices.Concat(ops.All(), plan.All(), memory.All()) }
 
 // Files lists the tools that need a workspace.
 func Files() []tool.Tool { return file.All() }
