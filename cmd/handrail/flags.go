@@ -72,7 +72,9 @@ func (f *flags) open(ctx context.Context, o handrail.Options) (*handrail.Session
 		return nil, nil, err
 	}
 	o.Workspace, o.Model, o.Provider = f.workspace, f.model, f.provider
-	o.Origin = tool.Origin{Kind: tool.OriginCLI}
+	if o.Origin.Kind == "" {
+		o.Origin.Kind = tool.OriginCLI
+	}
 	applySettings(&o, l.Settings)
 	s, err := handrail.Open(ctx, o)
 	if err != nil {

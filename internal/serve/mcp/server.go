@@ -57,7 +57,7 @@ func New(session *handrail.Session, o Options) (*Server, error) {
 // ServeStdio speaks over a pair of streams until the client goes away or ctx
 // ends. Calls that are still running then are cancelled.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	return s.serve(ctx, &mcp.IOTransport{Reader: in, Writer: out})
+	return s.serve(ctx, draining{&mcp.IOTransport{Reader: in, Writer: out}})
 }
 
 func (s *Server) serve(ctx context.Context, t mcp.Transport) error {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -211,3 +212,36 @@ func TestProgress(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 }
+
+// TestAnswersBeforeTheEnd: a script that writes its requests and closes its
+// side gets every answer.
+func TestAnswersBeforeTheEnd(t *testing.T) {
+	slow := tool.Func("slow", "Takes a moment.", tool.Pure, func(context.Context, nothing) (string, error) {
+		time.Sleep(100 * time.Millisecond)
+		return "took a moment", nil
+	})
+	session, err := handrail.Open(t.Context(), handrail.Options{NoBuiltins: true, Tools: []tool.Tool{slow}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	server, err := New(session, Options{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"slow","arguments":{}}}
+`)
+	var out strings.Builder
+	if err := server.ServeStdio(t.Context(), io.NopCloser(in), writeCloser{&out}); err != nil && !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	if got := out.String(); strings.Count(got, `"result"`) != 2 || !strings.Contains(got, "took a moment") {
+		t.Errorf("answers: %s", got)
+	}
+}
+
+type writeCloser struct{ io.Writer }
+
+func (writeCloser) Close() error { return nil }
