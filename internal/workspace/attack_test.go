@@ -92,7 +92,7 @@ func within(t *testing.T, what string, fn func()) {
 	}
 }
 
-func TestNothingEscapes(t *testing.T) {
+func TestL36_L37_NothingEscapes(t *testing.T) {
 	eachEngine(t, func(t *testing.T, dir string, open func(Options) *Workspace) {
 		out := hostile(t, dir)
 		w := open(Options{})
