@@ -26,7 +26,10 @@ type fake struct {
 	run    func(ctx context.Context, call *tool.Call) (*tool.Result, error)
 	assess func(call *tool.Call) (tool.Act, error)
 	key    func(args json.RawMessage) string
+	source string
 }
+
+func (f fake) from() string { return f.source }
 
 func (f fake) Spec() tool.Spec {
 	if f.spec.Description == "" {
@@ -72,7 +75,11 @@ func open(t testing.TB, edit func(*Config), tools ...tool.Tool) *Dispatcher {
 	t.Helper()
 	r := registry.New()
 	for _, tl := range tools {
-		if err := r.Add(tl, registry.Options{}); err != nil {
+		source := ""
+		if f, ok := tl.(interface{ from() string }); ok {
+			source = f.from()
+		}
+		if err := r.Add(tl, registry.Options{Source: source}); err != nil {
 			t.Fatal(err)
 		}
 	}

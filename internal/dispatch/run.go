@@ -3,7 +3,6 @@ package dispatch
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -45,12 +44,6 @@ func (t *trip) receipt(context.Context) *tool.Error {
 	return nil
 }
 
-// outcome is what came back from a tool.
-type outcome struct {
-	result *tool.Result
-	err    error
-}
-
 // run starts the tool and waits for it, its deadline, or a cancellation.
 // Whatever happens, t.result is set.
 func (t *trip) run(ctx context.Context) *tool.Error {
@@ -66,13 +59,14 @@ func (t *trip) run(ctx context.Context) *tool.Error {
 		if !over.Load() {
 			t.observe(Event{Phase: PhaseProgress, Progress: p})
 			if t.asked.Progress != nil {
-				t.asked.Progress(p)
+				t.tell(func() { t.asked.Progress(p) })
 			}
 		}
 	}
 	defer over.Store(true)
-	done := make(chan outcome, 1)
-	go t.runTool(t.surround(ctx), done)
+	call, inside := t.call, t.surround(ctx)
+	done := apart(func() (*tool.Result, error) { return t.resolved.Entry.Tool.Run(inside, &call) },
+		func() { t.d.queue.leaveStuck(t.place) })
 
 	select {
 	case o := <-done:
@@ -85,7 +79,13 @@ func (t *trip) run(ctx context.Context) *tool.Error {
 	case o := <-done:
 		return t.settle(ctx, o)
 	case <-patience.C:
-		t.d.queue.markStuck(t.place)
+	}
+	t.d.queue.markStuck(t.place)
+	select {
+	case o := <-done: // it stopped before it was marked, so it has not seen the mark
+		return t.settle(ctx, o)
+	default:
+		t.abandoned = true
 		return t.stopped(ctx)
 	}
 }
@@ -108,29 +108,22 @@ func (t *trip) budget() time.Duration {
 	}
 }
 
-// runTool runs the tool in a goroutine of its own and hands over what comes
-// back. If nobody waits any more, it gives up the call's place.
-func (t *trip) runTool(ctx context.Context, done chan<- outcome) {
-	call := t.call
-	result, err := isolated(func() (*tool.Result, error) { return t.resolved.Entry.Tool.Run(ctx, &call) })
-	done <- outcome{result, err}
-	t.d.queue.leaveStuck(t.place)
-}
-
 // settle turns what the tool returned into the call's result. A tool that
 // was told to stop and still finished keeps its result; one that returned
 // what it had so far keeps the text.
-func (t *trip) settle(ctx context.Context, o outcome) *tool.Error {
+func (t *trip) settle(ctx context.Context, o outcome[*tool.Result]) *tool.Error {
 	if o.err != nil {
 		if ctx.Err() != nil {
 			return t.stopped(ctx)
 		}
 		return asError(o.err, tool.CodeFailed)
 	}
-	r := o.result
-	switch {
-	case r == nil:
+	if o.value == nil {
 		return tool.Errorf(tool.CodeFailed, "%s returned no result", t.spec.Name)
+	}
+	own := *o.value // a tool may give the same result to several calls
+	r := &own
+	switch {
 	case r.OK:
 		r.Code = ""
 	case ctx.Err() != nil:
@@ -142,21 +135,6 @@ func (t *trip) settle(ctx context.Context, o outcome) *tool.Error {
 	}
 	t.result = r
 	return nil
-}
-
-// isolated turns a panic of f into an error, so that one tool cannot take
-// the session down.
-func isolated[T any](f func() (T, error)) (value T, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &tool.Error{
-				Code:     tool.CodePanicked,
-				Text:     tool.ClipText(fmt.Sprintf("failed with an internal error: %v", p), tool.MaxErrorText),
-				Metadata: map[string]any{"stack": tool.ClipText(string(debug.Stack()), 16<<10)},
-			}
-		}
-	}()
-	return f()
 }
 
 // surround adds to ctx what tools take from it.

@@ -195,6 +195,10 @@ func (j *Judge) Judge(a Act) Verdict {
 	return Verdict{Allow, "mode " + string(j.mode), "the mode covers what the call does"}
 }
 
+// Question is the verdict where somebody beside the rules, such as a hook,
+// wants a person asked about an act that the rules allow.
+func (j *Judge) Question(rule, reason string) Verdict { return j.asked(Verdict{Ask, rule, reason}) }
+
 // covered is what the mode lets happen without a question.
 func (j *Judge) covered() tool.Effects {
 	switch j.mode {
