@@ -39,45 +39,6 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	return s, nil
 }
 
-// ChildOptions say how a child session differs from its parent. Everything
-// in them narrows; the zero value is a child that may do what its parent
-// may.
-type ChildOptions struct {
-	// Workspace is another folder for the child. Empty means the parent's.
-	Workspace string
-	// Policy further restricts the child's tools.
-	Policy Policy
-	// Mode, unless empty, is the child's mode; it is never wider than the
-	// parent's.
-	Mode Mode
-	// Name is how events name the child.
-	Name string
-}
-
-// Child opens a session for a sub-agent. It sees no tool that s does not,
-// and may do nothing without a question that s may not. Close it before s.
-func (s *Session) Child(_ context.Context, o ChildOptions) (*Session, error) {
-	c := &Session{id: "s_" + rand.Text()[:12], options: s.options, metrics: s.metrics, store: s.store, parent: s}
-	if o.Workspace != "" {
-		c.options.Workspace = o.Workspace
-	}
-	c.options.Origin = tool.Origin{Kind: tool.OriginAgent, Name: o.Name, Depth: s.options.Origin.Depth + 1}
-	c.options.Policy = o.Policy
-	c.options.PolicyByProvider = nil
-	c.options.Permission.Mode = s.judge.Narrower(o.Mode)
-	var err error
-	if c.registry, err = s.registry.Child(c.options.Workspace); err == nil {
-		c.onClose(c.registry.Close)
-		if err = c.openFiles(); err == nil {
-			err = c.compile(s.view)
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("opening a child session: %w", err), c.undo())
-	}
-	return c, nil
-}
-
 func (s *Session) onClose(f func() error) { s.cleanup = append(s.cleanup, f) }
 
 // undo lets go of what a failed opening has set up.

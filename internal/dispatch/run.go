@@ -11,7 +11,7 @@ import (
 
 // snapshot notes the state of the files that the call may write.
 func (t *trip) snapshot(context.Context) *tool.Error {
-	if len(t.act.Writes) > 0 {
+	if len(t.writes) > 0 {
 		t.before = t.states()
 	}
 	return nil
@@ -20,8 +20,8 @@ func (t *trip) snapshot(context.Context) *tool.Error {
 // states describes each file that the call may write, "" where there is
 // none.
 func (t *trip) states() map[string]string {
-	out := make(map[string]string, len(t.act.Writes))
-	for _, path := range t.act.Writes {
+	out := make(map[string]string, len(t.writes))
+	for _, path := range t.writes {
 		if info, err := t.d.Workspace.Stat(path); err == nil {
 			out[path] = fmt.Sprint(info.Sys())
 		}
@@ -36,7 +36,7 @@ func (t *trip) receipt(context.Context) *tool.Error {
 		return nil
 	}
 	after := t.states()
-	for _, path := range t.act.Writes {
+	for _, path := range t.writes {
 		if after[path] != t.before[path] {
 			t.result.Changed = append(t.result.Changed, path)
 		}
