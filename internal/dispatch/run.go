@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -113,10 +114,7 @@ func (t *trip) budget() time.Duration {
 // what it had so far keeps the text.
 func (t *trip) settle(ctx context.Context, o outcome[*tool.Result]) *tool.Error {
 	if o.err != nil {
-		if ctx.Err() != nil {
-			return t.stopped(ctx)
-		}
-		return asError(o.err, tool.CodeFailed)
+		return t.settleError(ctx, o.err)
 	}
 	if o.value == nil {
 		return tool.Errorf(tool.CodeFailed, "%s returned no result", t.spec.Name)
@@ -135,6 +133,20 @@ func (t *trip) settle(ctx context.Context, o outcome[*tool.Result]) *tool.Error 
 	}
 	t.result = r
 	return nil
+}
+
+// settleError is how a call ends whose tool returned an error. What a tool
+// that was told to stop says of its own stays in front of the reason.
+func (t *trip) settleError(ctx context.Context, err error) *tool.Error {
+	own := asError(err, tool.CodeFailed)
+	if ctx.Err() == nil || own.Code == tool.CodePanicked {
+		return own
+	}
+	stop := t.stopped(ctx)
+	if _, coded := errors.AsType[*tool.Error](err); coded {
+		return &tool.Error{Code: stop.Code, Text: own.Text + "\n\n" + stop.Text, Metadata: own.Metadata, Err: err}
+	}
+	return stop
 }
 
 // surround adds to ctx what tools take from it.
