@@ -2,9 +2,11 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // block is how much is read at once, in bytes: large enough that a read costs
@@ -18,11 +20,12 @@ func (c *Content) Window(from, to int64) (string, error) {
 	if from >= to {
 		return "", nil
 	}
-	buf := make([]byte, to-from)
-	if _, err := io.ReadFull(io.NewSectionReader(c, from, to-from), buf); err != nil {
-		return "", fmt.Errorf("reading bytes %d to %d: %w", from, to, err)
+	var sb strings.Builder
+	sb.Grow(int(to - from))
+	if n, err := io.Copy(&sb, io.NewSectionReader(c, from, to-from)); err != nil || n != to-from {
+		return "", fmt.Errorf("reading bytes %d to %d: %w", from, to, cmp.Or(err, io.ErrUnexpectedEOF))
 	}
-	return string(buf), nil
+	return sb.String(), nil
 }
 
 // LineOffset returns where line n begins, counted from 1, or Size where there

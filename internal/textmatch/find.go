@@ -55,6 +55,9 @@ type Match struct {
 	// text, both counted from the start of the match. nil where the match
 	// is not of whole lines.
 	pairs []pair
+	// withEnd says that the match includes the end of its last line, if
+	// that has one.
+	withEnd bool
 }
 
 type pair struct{ quoted, found int }

@@ -76,10 +76,10 @@ func (v *View) Seen() int64 {
 	return n
 }
 
-// Same reports whether a file in that state is the one that was seen: the
-// same version, or another version with the same bytes.
-func (v *View) Same(version Version, sum Sum) bool {
-	return v.Version == version || v.Sum != Sum{} && v.Sum == sum
+// Same reports whether a file is the one that was seen: the same version, or
+// another version with the same bytes.
+func (v *View) Same(now File) bool {
+	return v.Version == now.Version || v.Version.Size == now.Version.Size && v.Sum != Sum{} && v.Sum == SumOf(now.Data)
 }
 
 // ChangedLines compares a text with the one that was seen and returns the
@@ -127,7 +127,7 @@ func (v *Views) Saw(rel string, sight View, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	old := v.views[rel]
-	if old == nil || !old.Same(sight.Version, sight.Sum) {
+	if old == nil || old.Version != sight.Version && (old.Sum != sight.Sum || old.Sum == Sum{}) {
 		sight.Spans = mergeSpans(slices.Clone(sight.Spans))
 		v.put(rel, &sight, text)
 		return
@@ -156,11 +156,11 @@ type Edit struct {
 // edits in order, in terms of the text before that step. What was seen stays
 // seen, and what was written counts as seen. A view of another content than
 // before says nothing about the rest of the new one.
-func (v *Views) Edited(rel string, before Version, beforeSum Sum, after View, steps [][]Edit, text string) {
+func (v *Views) Edited(rel string, before File, after View, steps [][]Edit, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	var spans []Span
-	if old := v.views[rel]; old != nil && old.Same(before, beforeSum) {
+	if old := v.views[rel]; old != nil && old.Same(before) {
 		spans = old.Spans
 		after.Lossy = after.Lossy || old.Lossy
 	}

@@ -76,6 +76,10 @@ func (s *session) apply(e oneEdit) error {
 	if quote == replacement {
 		return tool.Invalidf("old_string and new_string differ only in their line ends, and the file has no such lines; edits keep the line ends of the file. Nothing was changed")
 	}
+	if strings.HasSuffix(quote, "\r") && strings.HasSuffix(replacement, "\r") && !strings.Contains(u.Text, quote) {
+		// Both were cut in the middle of a CRLF.
+		quote, replacement = quote[:len(quote)-1], replacement[:len(replacement)-1]
+	}
 	found, err := s.find(u.Text, e, quote, replacement)
 	if err != nil {
 		return err
@@ -272,7 +276,7 @@ func (s *session) record(c workspace.Change) {
 	after := workspace.View{
 		Version: c.After, Sum: workspace.SumOf(s.data), Total: int64(len(s.text.Content)), Lossy: s.text.Invalid > 0,
 	}
-	s.views.Edited(c.Rel, s.old.Version, workspace.SumOf(s.old.Data), after, s.steps, s.text.Content)
+	s.views.Edited(c.Rel, s.old, after, s.steps, s.text.Content)
 }
 
 func isASCII(s string) bool {

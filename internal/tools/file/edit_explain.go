@@ -163,7 +163,7 @@ func telling(s string) bool { return len(strings.Join(strings.Fields(s), "")) >=
 // bytes is no change).
 func changedNote(views *workspace.Views, now workspace.File, text string) string {
 	view, known, _ := views.Of(now.Rel)
-	if !known || view.Version == now.Version || view.Same(now.Version, workspace.SumOf(now.Data)) {
+	if !known || view.Same(now) {
 		return ""
 	}
 	from, to, ok := view.ChangedLines(text)

@@ -31,10 +31,10 @@ type editArgs struct {
 }
 
 type oneEdit struct {
-	OldString  string `json:"old_string"`
-	NewString  string `json:"new_string"`
-	ReplaceAll bool   `json:"replace_all,omitempty"`
-	NearLine   int    `json:"near_line,omitempty"`
+	OldString  string `json:"old_string" jsonschema:"the text to replace"`
+	NewString  string `json:"new_string" jsonschema:"the new text"`
+	ReplaceAll bool   `json:"replace_all,omitempty" jsonschema:"as above, for this edit"`
+	NearLine   int    `json:"near_line,omitempty" jsonschema:"as above, for this edit"`
 }
 
 // EditFile returns the tool edit_file.

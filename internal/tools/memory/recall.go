@@ -125,6 +125,9 @@ func (in recallIn) check() (*regexp.Regexp, error) {
 	if !store.IsID(in.ID) {
 		wrong = append(wrong, fmt.Sprintf("id: %q is no id of a result; one looks like r_k3m9x2pq7abc and stands at the end of a result that was cut", tool.Clip(in.ID)))
 	}
+	if min(in.StartLine, in.Limit, in.Tail, in.Context, int(in.ByteLimit)) < 0 || in.ByteOffset != nil && *in.ByteOffset < 0 {
+		wrong = append(wrong, "no number may be negative")
+	}
 	bytes := in.ByteOffset != nil || in.ByteLimit != 0
 	if in.Tail != 0 && (in.StartLine != 0 || in.Limit != 0) {
 		wrong = append(wrong, "tail: it already says which lines to show, so leave out start_line and limit")

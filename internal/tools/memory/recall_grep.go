@@ -49,6 +49,8 @@ func (v *view) grep(in recallIn, re *regexp.Regexp) error {
 		v.foot("No line matches%s.", where)
 	case shown < total:
 		v.foot("%d of %d matching lines%s. Go on with start_line %d.", shown, total, where, last+1)
+	case total == 1:
+		v.foot("1 matching line%s, the only one.", where)
 	default:
 		v.foot("%d matching lines%s, all of them.", total, where)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/internal/store"
 	"github.com/handrail-tools/handrail/tool"
+	"github.com/handrail-tools/handrail/tool/tooltest"
 )
 
 var update = flag.Bool("update", false, "rewrite the wanted answers in testdata")
@@ -178,16 +179,17 @@ func TestF195_TheAdvisedCallWorksAndAllComesBack(t *testing.T) {
 		b := newBench(t)
 		id, shown := b.cut(t, lines.String(), 30_000)
 		args := follow(t, shown.Text)
-		got := shown.Text[:strings.Index(shown.Text, "\n[Showing")]
+		var got strings.Builder
+		got.WriteString(shown.Text[:strings.Index(shown.Text, "\n[Showing")])
 		for range 100 {
 			page := b.text(t, id, args)
 			body, foot, _ := strings.Cut(page[strings.Index(page, "]\n")+2:], "\n[")
 			for _, row := range strings.Split(body, "\n") {
-				number, text, _ := strings.Cut(row, "\t")
+				number, text, _ := strings.Cut(row, "│")
 				if !strings.HasPrefix(text, number+": ") {
 					t.Fatalf("line %s is %q", number, text)
 				}
-				got += text + "\n"
+				got.WriteString(text + "\n")
 			}
 			next := 0
 			if n, _ := fmt.Sscanf(foot[strings.Index(foot, ".")+1:], " Go on with start_line %d.]", &next); n == 0 {
@@ -195,8 +197,8 @@ func TestF195_TheAdvisedCallWorksAndAllComesBack(t *testing.T) {
 			}
 			args = fmt.Sprintf(`{"id":"ID","start_line":%d}`, next)
 		}
-		if got != lines.String() {
-			t.Errorf("the pages together have %d bytes of %d", len(got), lines.Len())
+		if got.String() != lines.String() {
+			t.Errorf("the pages together have %d bytes of %d", got.Len(), lines.Len())
 		}
 	})
 	t.Run("one giant line", func(t *testing.T) {
@@ -225,10 +227,10 @@ func TestF187_TheRealEndIsThere(t *testing.T) {
 	b := newBench(t)
 	text := strings.Repeat("progress of the job\n", 3<<20/20) + "END-MARKER\n"
 	id, shown := b.cut(t, text, 30_000)
-	if shown.Total != len(text) || shown.Lines != 3<<20/20+1 || !strings.HasSuffix(strings.SplitN(shown.Text, "\n\n[The whole", 2)[0], "END-MARKER\n") {
+	if shown.Total != len(text) || shown.Lines != 3<<20/20+1 || !strings.Contains(shown.Text, "\nEND-MARKER\n\n[The whole result is kept: ") {
 		t.Errorf("%d bytes and %d lines are told of %d", shown.Total, shown.Lines, len(text))
 	}
-	if got := b.text(t, id, `{"id":"ID","tail":1}`); !strings.Contains(got, "157287\tEND-MARKER\n") {
+	if got := b.text(t, id, `{"id":"ID","tail":1}`); !strings.Contains(got, "157287│END-MARKER\n") {
 		t.Error(got)
 	}
 }
@@ -242,7 +244,7 @@ func TestL57_ALongLineDoesNotEatTheAnswer(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	got = b.text(t, id, `{"id":"ID"}`)
-	if len(got) > 4000 || !strings.Contains(got, "[cut: this line has 1000006 bytes; byte_offset 2013 shows more]\n3\tlast needle\n") {
+	if len(got) > 4000 || !strings.Contains(got, "[cut: this line has 1000006 bytes; byte_offset 2013 shows more]\n3│last needle\n") {
 		t.Errorf("%q", got)
 	}
 	if got := b.text(t, id, `{"id":"ID","byte_offset":2013,"byte_limit":10}`); !strings.Contains(got, "]\nxxxxxxxxxx\n[Bytes 2013 to 2023 of ") {
@@ -303,7 +305,7 @@ func TestL42_WhatWasRedactedStaysSo(t *testing.T) {
 		if got := b.text(t, id, `{"id":"ID","pattern":"a1B2|Zq9Zq9|known-sec"}`); !strings.Contains(got, "[No line matches.]") {
 			t.Errorf("a pattern asks for what was redacted: %q", got)
 		}
-		if got := b.text(t, id, fmt.Sprintf(`{"id":"ID","start_line":%d}`, lines)); !strings.Contains(got, fmt.Sprintf("%d\tred [redacted: the secret MODEL_KEY, 18 characters]", lines)) {
+		if got := b.text(t, id, fmt.Sprintf(`{"id":"ID","start_line":%d}`, lines)); !strings.Contains(got, fmt.Sprintf("%d│red [redacted: the secret MODEL_KEY, 18 characters]", lines)) {
 			t.Errorf("the lines moved: %q", got)
 		}
 	}
@@ -338,6 +340,28 @@ func TestRecallStopsWhenTheCallIsWithdrawn(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
+}
+
+func TestSuite(t *testing.T) {
+	b := newBench(t)
+	id := b.put(t, store.Entry{Text: strings.Repeat("some lines of a result\n", 5000)})
+	example := func(args string, code tool.Code) tooltest.Example {
+		return tooltest.Example{Args: strings.ReplaceAll(args, "ID", id), Code: code}
+	}
+	tooltest.Run(t, recall(), tooltest.Options{
+		Context: func(ctx context.Context) context.Context {
+			return store.WithReader(output.WithRedactor(ctx, &b.redactor), b.store.Bind(store.Scope{Session: "s1"}))
+		},
+		Examples: []tooltest.Example{
+			example(`{"id":"ID"}`, ""),
+			example(`{"id":"ID","start_line":4000,"limit":20}`, ""),
+			example(`{"id":"ID","pattern":"some","context":2,"ignore_case":true}`, ""),
+			example(`{"id":"ID","byte_offset":0,"byte_limit":100}`, ""),
+			example(`{"id":"ID","start_line":9999}`, tool.CodeFailed),
+			example(`{"id":"r_aaaaaaaaaaaa"}`, tool.CodeFailed),
+			example(`{"id":"ID","tail":1,"pattern":"x"}`, tool.CodeInvalidInput),
+		},
+	})
 }
 
 func TestRecallDeclaresItself(t *testing.T) {

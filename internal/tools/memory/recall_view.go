@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -59,27 +60,24 @@ func (v *view) foot(format string, args ...any) {
 // room is how many bytes may still be written before the foot.
 func (v *view) room() int { return recallRoom - 500 - v.out.Len() }
 
-// prepare returns the bytes of the result from one offset to another as they
-// may be shown, with as many newlines as they have.
-func (v *view) prepare(from, to int64) (raw, shown string, err error) {
-	raw, err = v.content.Window(from, to)
-	if err != nil {
-		return "", "", err
-	}
+// prepare returns raw, which stands at that offset of the result, as it may
+// be shown, with as many newlines as it has.
+func (v *view) prepare(raw string, offset int64) (shown string, err error) {
 	before, after := "", ""
 	if !v.record.Verbatim {
-		if before, err = v.content.Window(from-output.MaxSecret, from); err != nil {
-			return "", "", err
+		if before, err = v.content.Window(offset-output.MaxSecret, offset); err != nil {
+			return "", err
 		}
-		if after, err = v.content.Window(to, to+output.MaxSecret); err != nil {
-			return "", "", err
+		end := offset + int64(len(raw))
+		if after, err = v.content.Window(end, end+output.MaxSecret); err != nil {
+			return "", err
 		}
 	}
 	p := output.PrepareWindow(before, raw, after, v.record.Verbatim, v.redactor)
 	if v.note == "" {
 		v.note = p.Note
 	}
-	return raw, p.Text, nil
+	return p.Text, nil
 }
 
 // from yields the lines from that offset on, which is where the line of that
@@ -87,13 +85,12 @@ func (v *view) prepare(from, to int64) (raw, shown string, err error) {
 func (v *view) from(offset int64, number int) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		for offset < v.content.Size {
-			next, err := v.block(offset)
-			if err != nil {
-				yield(line{}, err)
-				return
+			raw, next, err := v.block(offset)
+			shown := ""
+			if err == nil {
+				shown, err = v.prepare(raw, offset)
 			}
-			raw, shown, err := v.prepare(offset, min(next, offset+recallBlock))
-			if err != nil {
+			if err = cmp.Or(err, v.ctx.Err()); err != nil {
 				yield(line{}, err)
 				return
 			}
@@ -121,19 +118,19 @@ func (v *view) from(offset int64, number int) iter.Seq2[line, error] {
 	}
 }
 
-// block returns where the block of whole lines ends that begins at offset.
-func (v *view) block(offset int64) (next int64, err error) {
-	if v.content.Size-offset <= recallBlock {
-		return v.content.Size, nil
+// block returns the whole lines that begin at offset, and where the next ones
+// do. Of a line that is longer than a block it returns the start.
+func (v *view) block(offset int64) (raw string, next int64, err error) {
+	raw, err = v.content.Window(offset, offset+recallBlock)
+	next = offset + int64(len(raw))
+	if err != nil || next == v.content.Size {
+		return raw, next, err
 	}
-	text, err := v.content.Window(offset, offset+recallBlock)
-	if err != nil {
-		return 0, err
+	if i := strings.LastIndexByte(raw, '\n'); i >= 0 {
+		return raw[:i+1], offset + int64(i) + 1, nil
 	}
-	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
-		return offset + int64(i) + 1, nil
-	}
-	return v.content.NextLine(v.ctx, offset+recallBlock)
+	next, err = v.content.NextLine(v.ctx, next)
+	return raw, next, err
 }
 
 // endsLine reports whether a newline stands before the offset.
@@ -141,6 +138,10 @@ func (v *view) endsLine(offset int64) bool {
 	last, err := v.content.Window(offset-1, offset)
 	return err == nil && last == "\n"
 }
+
+// numbered returns the line with its number, in the form in which read_file
+// shows lines.
+func (l line) numbered() string { return fmt.Sprintf("%d│%s\n", l.number, l.clip(recallLine)) }
 
 // clip shortens the line to limit bytes, and says where it goes on.
 func (l line) clip(limit int) string {
@@ -177,7 +178,7 @@ func (v *view) lines(in recallIn) error {
 		if err != nil {
 			return err
 		}
-		row := fmt.Sprintf("%d\t%s\n", l.number, l.clip(recallLine))
+		row := l.numbered()
 		if len(row) > v.room() || in.Limit != 0 && last-start+1 == in.Limit {
 			break
 		}
@@ -217,7 +218,7 @@ func (v *view) tail(n int) error {
 		if err != nil {
 			return err
 		}
-		rows = append(rows, fmt.Sprintf("%d\t%s\n", l.number, l.clip(recallLine)))
+		rows = append(rows, l.numbered())
 	}
 	keep, size := len(rows), 0
 	for i, row := range slices.Backward(rows) {
@@ -262,7 +263,11 @@ func (v *view) bytes(in recallIn) error {
 		if to <= from { // a character is longer than the limit
 			to = min(size, from+utf8.UTFMax)
 		}
-		_, shown, err := v.prepare(from, to)
+		raw, err := v.content.Window(from, to)
+		if err != nil {
+			return err
+		}
+		shown, err := v.prepare(raw, from)
 		if err != nil {
 			return err
 		}

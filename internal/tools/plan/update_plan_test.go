@@ -12,7 +12,10 @@ import (
 
 func TestSuite(t *testing.T) {
 	tooltest.Run(t, UpdatePlan(), tooltest.Options{
-		Calls: []string{`{"plan":[{"step":"look","status":"completed"},{"step":"act","status":"in_progress"}]}`},
+		Examples: []tooltest.Example{
+			{Args: `{"plan":[{"step":"look","status":"completed"},{"step":"act","status":"in_progress"}]}`},
+			{Args: `{"plan":[{"step":"a","status":"pending"},{"step":"a","status":"pending"}]}`, Code: tool.CodeInvalidInput},
+		},
 	})
 }
 
