@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -26,7 +27,12 @@ func (w *Workspace) Rel(name string) (string, error) {
 
 // Unreadable reports whether a rule keeps rel, a path as [Workspace.Rel] and
 // listings spell it, from being read or shown. It looks at the name alone.
-func (w *Workspace) Unreadable(rel string) bool { return w.unreadable.match(rel) != "" }
+func (w *Workspace) Unreadable(rel string) bool {
+	if !filepath.IsAbs(rel) {
+		rel = w.fromTop(rel)
+	}
+	return w.unreadable.match(rel) != ""
+}
 
 // openFast opens name for reading, and resolves its links only if it has
 // any. The place that is judged is the place that is opened.
