@@ -97,9 +97,13 @@ func (b Budget) Apply(text string) Bounded {
 	return out
 }
 
-// clipped is the cut for a budget that has no room for a sentence.
+// clipped is the cut for a budget that has no room for a sentence, nor for
+// the note.
 func (out Bounded) clipped(limit int) Bounded {
 	const mark = "…"
+	if len(out.Text) <= limit {
+		return out
+	}
 	end := toRune(out.Text, max(0, limit-len(mark)))
 	out.Omitted = out.Total - end
 	if out.Text = out.Text[:end] + mark; len(mark) > limit {

@@ -269,7 +269,7 @@ func FuzzBudget(f *testing.F) {
 	f.Add("a\n\n\nb\n"+strings.Repeat("\n", 900), 600, "x", "")
 	f.Add(strings.Repeat("\x80", 3000), 900, "", "y")
 	f.Fuzz(func(t *testing.T, text string, limit int, advice, note string) {
-		if limit <= 0 || limit > 1<<20 || strings.ContainsAny(advice+note, "[]") || !utf8.ValidString(advice+note) {
+		if limit <= 0 || limit > 1<<20 || strings.ContainsAny(advice+note, "[]") || !utf8.ValidString(advice) || !utf8.ValidString(note) {
 			return
 		}
 		if len(text) < 4096 {

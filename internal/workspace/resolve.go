@@ -29,12 +29,17 @@ type place struct {
 }
 
 // name is the place as the rest of the system spells it: relative to the
-// root, or absolute in a folder that was granted.
+// root, or absolute in a folder that was granted. It is a name again, so a
+// file that is really called ~ keeps the "./" that says so.
 func (p place) name() string {
-	if p.zone.kind == ZoneRoot {
+	switch {
+	case p.zone.kind != ZoneRoot:
+		return p.abs()
+	case misread(p.path) != "":
+		return "./" + p.path
+	default:
 		return p.path
 	}
-	return p.abs()
 }
 
 func (p place) abs() string {

@@ -121,7 +121,7 @@ func (e *notFoundError) explain(ctx context.Context, w *workspace.Workspace) err
 
 // notFound says why a quotation may not have been found and what is there
 // instead.
-func (s *session) notFound(text, quote, replacement string) error {
+func (s *editing) notFound(text, quote, replacement string) error {
 	name := tool.Clip(s.name)
 	if plain, _, ok := stripNumbers(quote); ok {
 		advice := ""

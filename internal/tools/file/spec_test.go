@@ -26,6 +26,7 @@ func TestSpellings(t *testing.T) {
 		{ReadFile(), `{"path":"f","start_line":2,"end_line":null}`, "2│b\n3│c\n"},
 		{EditFile(), `{"filePath":"f","oldString":"a","newString":"A","replaceAll":"true"}`, "Edited f"},
 		{EditFile(), `{"file_path":"f","old_str":"A","new_str":"a"}`, "Edited f"},
+		{EditFile(), `{"filePath":"f","edits":[{"oldString":"b","newString":"B"}]}`, "Edited f"},
 		{WriteFile(), `{"filePath":"g","content":"x","createOnly":true}`, "Created g"},
 	} {
 		spec := tt.tool.Spec()

@@ -88,7 +88,7 @@ func runRecall(ctx context.Context, _ *tool.Call, in recallIn) (*tool.Result, er
 		return nil, tool.Failf("the result %s can no longer be read: %w", in.ID, err)
 	}
 	defer content.Close()
-	v := &view{ctx: ctx, record: record, content: content, redactor: output.RedactorFrom(ctx)}
+	v := &view{ctx: ctx, record: record, content: content, redactor: output.RedactorFrom(ctx), block: recallBlock}
 	v.head()
 	switch {
 	case record.Size == 0:

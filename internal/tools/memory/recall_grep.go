@@ -114,7 +114,7 @@ func (p *printer) write(text string) bool {
 // row returns the line with its number. Of a long one it shows what stands
 // around the match.
 func row(l line, mark byte, at []int) string {
-	if len(l.text) <= recallHit && l.size <= recallBlock {
+	if len(l.text) <= recallHit && l.read == l.size {
 		return fmt.Sprintf("%d%c%s\n", l.number, mark, l.text)
 	}
 	from := 0
@@ -130,7 +130,7 @@ func row(l line, mark byte, at []int) string {
 		dots[1] = "…"
 	}
 	offset := l.offset
-	if int64(len(l.text)) == min(l.size, recallBlock) { // else the text was altered
+	if l.isPlain() {
 		offset += int64(from)
 	}
 	return fmt.Sprintf("%d%c%s%s%s [cut: this line has %d bytes; byte_offset %d shows this place]\n", l.number, mark, dots[0], l.text[from:end], dots[1], l.size, offset)

@@ -24,6 +24,7 @@ type view struct {
 	record   *store.Record
 	content  *store.Content
 	redactor *output.Redactor
+	block    int64 // recallBlock
 	out      strings.Builder
 	note     string // on what was cleaned
 }
@@ -33,6 +34,7 @@ type line struct {
 	number int
 	offset int64 // where it begins in the result
 	size   int64 // how long it is there, without its newline
+	read   int64 // how much of it was read
 	text   string
 }
 
@@ -63,15 +65,18 @@ func (v *view) room() int { return recallRoom - 500 - v.out.Len() }
 // prepare returns raw, which stands at that offset of the result, as it may
 // be shown, with as many newlines as it has.
 func (v *view) prepare(raw string, offset int64) (shown string, err error) {
-	before, after := "", ""
-	if !v.record.Verbatim {
-		if before, err = v.content.Window(offset-output.MaxSecret, offset); err != nil {
-			return "", err
-		}
-		end := offset + int64(len(raw))
-		if after, err = v.content.Window(end, end+output.MaxSecret); err != nil {
-			return "", err
-		}
+	around := int64(output.MaxSecret)
+	if v.record.Verbatim {
+		around = 1 // nothing is redacted, and a line's end is two bytes at most
+	}
+	before, err := v.content.Window(offset-around, offset)
+	if err != nil {
+		return "", err
+	}
+	end := offset + int64(len(raw))
+	after, err := v.content.Window(end, end+around)
+	if err != nil {
+		return "", err
 	}
 	p := output.PrepareWindow(before, raw, after, v.record.Verbatim, v.redactor)
 	if v.note == "" {
@@ -85,7 +90,7 @@ func (v *view) prepare(raw string, offset int64) (shown string, err error) {
 func (v *view) from(offset int64, number int) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		for offset < v.content.Size {
-			raw, next, err := v.block(offset)
+			raw, next, err := v.readBlock(offset)
 			shown := ""
 			if err == nil {
 				shown, err = v.prepare(raw, offset)
@@ -101,6 +106,7 @@ func (v *view) from(offset int64, number int) iter.Seq2[line, error] {
 				own, raw, _ = strings.Cut(raw, "\n")
 				l.text, shown, _ = strings.Cut(shown, "\n")
 				l.size = int64(len(own))
+				l.read = l.size
 				if raw == "" { // the last line of the block, which may go on beyond it
 					l.size = next - offset
 					if v.endsLine(next) {
@@ -118,10 +124,10 @@ func (v *view) from(offset int64, number int) iter.Seq2[line, error] {
 	}
 }
 
-// block returns the whole lines that begin at offset, and where the next ones
+// readBlock returns the whole lines that begin at offset, and where the next ones
 // do. Of a line that is longer than a block it returns the start.
-func (v *view) block(offset int64) (raw string, next int64, err error) {
-	raw, err = v.content.Window(offset, offset+recallBlock)
+func (v *view) readBlock(offset int64) (raw string, next int64, err error) {
+	raw, err = v.content.Window(offset, offset+v.block)
 	next = offset + int64(len(raw))
 	if err != nil || next == v.content.Size {
 		return raw, next, err
@@ -145,16 +151,19 @@ func (l line) numbered() string { return fmt.Sprintf("%d│%s\n", l.number, l.cl
 
 // clip shortens the line to limit bytes, and says where it goes on.
 func (l line) clip(limit int) string {
-	if len(l.text) <= limit && l.size <= recallBlock {
+	if len(l.text) <= limit && l.read == l.size {
 		return l.text
 	}
 	end := toRune(l.text, min(limit, len(l.text)))
 	at := l.offset // where the text was altered, only its start is sure
-	if int64(len(l.text)) == min(l.size, recallBlock) {
+	if l.isPlain() {
 		at += int64(end)
 	}
 	return fmt.Sprintf("%s… [cut: this line has %d bytes; byte_offset %d shows more]", l.text[:end], l.size, at)
 }
+
+// isPlain reports whether the line is shown as it stands in the result.
+func (l line) isPlain() bool { return int64(len(l.text)) == l.read }
 
 func toRune(s string, end int) int {
 	for end > 0 && end < len(s) && !utf8.RuneStart(s[end]) {
@@ -199,7 +208,7 @@ func (v *view) tail(n int) error {
 	if err != nil {
 		return err
 	}
-	if far := v.content.Size - recallBlock; offset < far {
+	if far := v.content.Size - v.block; offset < far {
 		if offset, err = v.content.NextLine(v.ctx, far); err != nil {
 			return err
 		}
