@@ -26,6 +26,7 @@ import (
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/policy"
 	"github.com/handrail-tools/handrail/internal/registry"
+	"github.com/handrail-tools/handrail/internal/store"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -69,6 +70,11 @@ type (
 	Exposure = registry.Exposure
 	// GuardLevel says how far the loop guard goes.
 	GuardLevel = guard.Level
+	// LogFilter asks for finished calls, Log is the answer, and LogEntry one
+	// of them.
+	LogFilter = store.Filter
+	Log       = store.Events
+	LogEntry  = store.Event
 )
 
 // The settings of [Permission], and the outcomes of an [Explanation].
@@ -144,9 +150,9 @@ type Options struct {
 	// Timeout is the budget of a call whose tool names none. 0 means
 	// [tool.DefaultTimeout].
 	Timeout time.Duration
-	// Secrets are exact values that are never shown to the model, whatever
-	// they look like.
-	Secrets []string
+	// Secrets are values that are never shown to the model, whatever they
+	// look like, by the name under which their absence is told.
+	Secrets map[string]string
 
 	// OnEvent receives every event of every call. It must not block.
 	OnEvent func(Event)

@@ -3,7 +3,6 @@ package handrail
 import (
 	"context"
 
-	"github.com/handrail-tools/handrail/internal/dispatch"
 	"github.com/handrail-tools/handrail/internal/store"
 )
 
@@ -22,7 +21,7 @@ func (s *Session) observe(e Event) {
 		if e.Finding != "" {
 			s.metrics.Loop(e.Finding)
 		}
-		if err := s.store.Append(s.logEvent(e)); err != nil {
+		if err := s.store.Append(logEvent(e)); err != nil {
 			s.logger().Error("writing the event log", "error", err)
 		}
 	}
@@ -33,25 +32,21 @@ func (s *Session) observe(e Event) {
 
 // logEvent is a finished call as the event log keeps it: what was asked and
 // what became of it, without arguments or results.
-func (s *Session) logEvent(e Event) store.Event {
+func logEvent(e Event) store.Event {
 	r := e.Result
 	reason := e.Reason
 	if reason == "" {
 		reason = e.Finding
 	}
 	return store.Event{
-		Time: e.Time, Session: e.Session, Workspace: s.root(), CallID: e.CallID, Tool: e.Tool, Asked: e.Asked,
-		Origin: e.Origin, OK: r.OK, Code: r.Code, Step: e.Step, Rule: e.Rule, Reason: reason, ArgsDigest: e.Digest,
-		ResultID: r.ID, Changed: r.Changed, Omitted: r.Omitted, Repairs: r.Repairs, Duration: r.Duration,
+		Time: e.Time, Session: e.Session, Call: e.CallID, Tool: e.Tool, Asked: e.Asked, Origin: e.Origin,
+		OK: r.OK, Code: r.Code, Reason: reason, Rule: e.Rule, ArgsSum: e.Digest,
+		Result: r.ID, Changed: r.Changed, Omitted: r.Omitted, Repairs: r.Repairs, Duration: r.Duration,
 	}
 }
 
-// ledger lets the dispatcher keep results in the store.
-type ledger struct{ store *store.Store }
-
-func (l ledger) Put(ctx context.Context, e dispatch.Entry, durable bool) (string, error) {
-	return l.store.Put(ctx, store.Entry{
-		Session: e.Session, Workspace: e.Workspace, Tool: e.Tool, CallID: e.CallID,
-		Text: e.Text, Media: e.Media, Verbatim: e.Verbatim,
-	}, durable)
+// Log returns the newest finished calls that the filter asks for, of every
+// session that shares the state folder.
+func (s *Session) Log(ctx context.Context, f LogFilter) (Log, error) {
+	return s.store.Events(ctx, f)
 }

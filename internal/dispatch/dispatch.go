@@ -14,6 +14,7 @@ import (
 	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/registry"
+	"github.com/handrail-tools/handrail/internal/store"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -40,17 +41,9 @@ type Call struct {
 }
 
 // Ledger keeps whole results. Put returns the id by which a result can be
-// recalled; durable asks that it survives a crash before Put returns.
+// recalled.
 type Ledger interface {
-	Put(ctx context.Context, e Entry, durable bool) (id string, err error)
-}
-
-// Entry is one whole result for the ledger.
-type Entry struct {
-	Session, Workspace, Tool, CallID string
-	Text                             string
-	Media                            []tool.Media
-	Verbatim                         bool
+	Put(ctx context.Context, e store.Entry) (id string, err error)
 }
 
 // Config is what a dispatcher needs. View and Judge are required.
@@ -69,7 +62,8 @@ type Config struct {
 	Workspace *workspace.Workspace
 	// Ledger keeps whole results. nil keeps none.
 	Ledger Ledger
-	// Redactor hides secrets in results. nil hides none.
+	// Redactor hides secrets in results. nil hides those that are
+	// recognised by their form.
 	Redactor *output.Redactor
 	// Observe receives every event; it must not block. nil receives none.
 	Observe func(Event)
@@ -91,9 +85,7 @@ type Dispatcher struct {
 	Config
 	queue  queue
 	grants permission.Grants
-	// abandoned counts the calls that were told to stop and still run.
-	abandoned sync.WaitGroup
-	serial    counter
+	serial counter
 }
 
 // New returns a dispatcher.
@@ -104,21 +96,23 @@ func New(c Config) *Dispatcher {
 	if c.Parallel == 0 {
 		c.Parallel = 16
 	}
+	if c.Redactor == nil {
+		c.Redactor = &output.Redactor{}
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Dispatcher{Config: c, queue: queue{limit: c.Parallel}}
 }
 
-// Close waits for calls that were abandoned, as long as ctx allows.
+// errClosed is what a call gets whose session ends.
+var errClosed = tool.Errorf(tool.CodeCancelled, "cancelled: the session is closed")
+
+// Close tells every call to stop and waits until they have, as long as ctx
+// allows. Calls that come later are refused.
 func (d *Dispatcher) Close(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() {
-		d.abandoned.Wait()
-		close(done)
-	}()
 	select {
-	case <-done:
+	case <-d.queue.close(errClosed):
 		return nil
 	case <-ctx.Done():
 		return errors.New("closing the session: a call that was told to stop is still running")
@@ -132,7 +126,7 @@ func (d *Dispatcher) Close(ctx context.Context) error {
 // had no effect.
 func (d *Dispatcher) Run(ctx context.Context, calls ...Call) []*tool.Result {
 	results := make([]*tool.Result, len(calls))
-	b := &batch{}
+	b := &batch{ctx: ctx}
 	for i, c := range calls {
 		if i >= maxBatch {
 			results[i] = tool.FromError(tool.Errorf(tool.CodeTooLarge, "not run: a batch holds at most %d calls", maxBatch))
@@ -140,14 +134,14 @@ func (d *Dispatcher) Run(ctx context.Context, calls ...Call) []*tool.Result {
 		}
 		b.trips = append(b.trips, d.newTrip(c, b, i))
 	}
-	b.intake(ctx)
+	b.intake()
 	if len(b.trips) == 1 {
-		results[0] = b.trips[0].finish(ctx)
+		results[0] = b.trips[0].finish()
 		return results
 	}
 	var wg sync.WaitGroup
 	for i, t := range b.trips {
-		wg.Go(func() { results[i] = t.finish(ctx) })
+		wg.Go(func() { results[i] = t.finish() })
 	}
 	wg.Wait()
 	return results
@@ -155,6 +149,8 @@ func (d *Dispatcher) Run(ctx context.Context, calls ...Call) []*tool.Result {
 
 // batch is the calls of one Run.
 type batch struct {
+	// ctx is the caller's. Each trip has one of its own below it.
+	ctx   context.Context
 	trips []*trip
 	// failed are the calls that were refused on their way to the queue.
 	failed []*trip
@@ -162,9 +158,9 @@ type batch struct {
 
 // intake takes every call to its place in the queue, in order, before any of
 // them runs.
-func (b *batch) intake(ctx context.Context) {
+func (b *batch) intake() {
 	for _, t := range b.trips {
-		t.ctx, t.cancel = context.WithCancelCause(ctx)
+		t.ctx, t.cancel = context.WithCancelCause(b.ctx)
 		t.walk(t.ctx, intake)
 		if t.refusal != nil && t.cascades(t.refusal.Code) {
 			b.failed = append(b.failed, t)
@@ -176,7 +172,7 @@ func (b *batch) intake(ctx context.Context) {
 // to wait for.
 func (b *batch) failedBefore(p *place) *trip {
 	for _, t := range b.failed {
-		if t.standin().conflicts(p) {
+		if t.unkeyed().conflicts(p) {
 			return t
 		}
 	}

@@ -26,7 +26,10 @@ type fake struct {
 	run    func(ctx context.Context, call *tool.Call) (*tool.Result, error)
 	assess func(call *tool.Call) (tool.Act, error)
 	key    func(args json.RawMessage) string
+	source string
 }
+
+func (f fake) from() string { return f.source }
 
 func (f fake) Spec() tool.Spec {
 	if f.spec.Description == "" {
@@ -72,7 +75,11 @@ func open(t testing.TB, edit func(*Config), tools ...tool.Tool) *Dispatcher {
 	t.Helper()
 	r := registry.New()
 	for _, tl := range tools {
-		if err := r.Add(tl, registry.Options{}); err != nil {
+		source := ""
+		if f, ok := tl.(interface{ from() string }); ok {
+			source = f.from()
+		}
+		if err := r.Add(tl, registry.Options{Source: source}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -232,15 +239,22 @@ func TestDeniedExclusiveCancelsLaterCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var events []Event
+	var mu sync.Mutex
+	var denial Event
 	d := open(t, func(c *Config) {
 		c.View = view
-		c.Observe = func(e Event) { events = append(events, e) }
+		c.Observe = func(e Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			if e.Tool == "x" {
+				denial = e
+			}
+		}
 	})
 	if got := codes(d.Run(context.Background(), Call{Tool: "x"}, Call{Tool: "s"})); got != "denied cancelled" {
 		t.Error(got)
 	}
-	if e := events[0]; e.Tool != "x" || e.Reason != "policy_deny" || !strings.Contains(e.Rule, `"x"`) || e.Step != "policy" {
+	if e := denial; e.Reason != "policy_deny" || !strings.Contains(e.Rule, `"x"`) || e.Step != "policy" {
 		t.Errorf("the event does not say what decided: %+v", e)
 	}
 }
@@ -262,7 +276,7 @@ func TestL11_FinishedCallsKeepTheirResults(t *testing.T) {
 	})
 }
 
-func TestOwnTimeoutWins(t *testing.T) {
+func TestL12_OwnTimeoutWins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		wait := func(d time.Duration) func(context.Context, *tool.Call) (*tool.Result, error) {
 			return func(ctx context.Context, _ *tool.Call) (*tool.Result, error) {
@@ -307,17 +321,37 @@ func TestL14_ToolThatDoesNotStop(t *testing.T) {
 		if got := d.Run(t.Context(), Call{Tool: "x"})[0]; got.Code != tool.CodeFailed || !strings.Contains(got.Text, "has not") {
 			t.Errorf("beside a call that does not stop: %s %q", got.Code, got.Text)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		close(release)
+		synctest.Wait()
+		if got := codes(d.Run(t.Context(), Call{Tool: "x"}, Call{Tool: "s"})); got != "ok ok" {
+			t.Errorf("the session does not recover: %s", got)
+		}
+	})
+}
+
+func TestCloseStopsWhatRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		deaf := func(context.Context, *tool.Call) (*tool.Result, error) { <-release; return nil, nil }
+		hang := func(ctx context.Context, _ *tool.Call) (*tool.Result, error) { <-ctx.Done(); return nil, ctx.Err() }
+		d := open(t, nil, safe("hang", hang), safe("deaf", deaf))
+		done := make(chan string)
+		go func() { done <- codes(d.Run(t.Context(), Call{Tool: "hang"}, Call{Tool: "deaf"})) }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		if d.Close(ctx) == nil {
-			t.Error("Close says nothing of the call that still runs")
+			t.Error("Close says nothing of the call that does not stop")
+		}
+		if got := <-done; got != "cancelled cancelled" {
+			t.Error(got)
+		}
+		if got := codes(d.Run(t.Context(), Call{Tool: "hang"})); got != "cancelled" {
+			t.Errorf("a closed session runs a call: %s", got)
 		}
 		close(release)
 		if err := d.Close(t.Context()); err != nil {
 			t.Error(err)
-		}
-		if got := codes(d.Run(t.Context(), Call{Tool: "x"}, Call{Tool: "s"})); got != "ok ok" {
-			t.Errorf("the session does not recover: %s", got)
 		}
 	})
 }

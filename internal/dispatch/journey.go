@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"runtime/debug"
 
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -49,8 +50,25 @@ func (t *trip) walk(ctx context.Context, steps []step) {
 		if t.refusal != nil && !s.always {
 			continue
 		}
-		if err := s.do(t, ctx); err != nil && t.refusal == nil {
+		if err := t.take(ctx, s); err != nil && t.refusal == nil {
 			t.refusal, t.refusedAt = err, s.name
 		}
 	}
+}
+
+// take takes one step. A step that panics is a bug of Handrail; it costs its
+// call, not the session.
+func (t *trip) take(ctx context.Context, s step) (err *tool.Error) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		t.d.Logger.Error("a step of the journey panicked", "step", s.name, "tool", t.name(), "panic", p, "stack", string(debug.Stack()))
+		err = tool.Errorf(tool.CodePanicked, "the call failed with an internal error in the step %q; it may or may not have had its effect", s.name)
+		if t.result == nil || s.always {
+			t.result = tool.FromError(err)
+		}
+	}()
+	return s.do(t, ctx)
 }

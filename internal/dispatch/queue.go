@@ -26,6 +26,9 @@ type queue struct {
 	first   *place
 	last    *place
 	running int
+	// drained is made when the queue is closed, and closed once nobody is
+	// left in it.
+	drained chan struct{}
 }
 
 // place is one call's position in the queue. It is held from arrival until
@@ -34,8 +37,9 @@ type place struct {
 	class      tool.Concurrency
 	key        string
 	next, prev *place
-	turn       chan struct{} // closed when the call may run, or is stuck
+	turn       chan struct{} // closed when the call may run, or never will; nil if it may at once
 	state      placeState
+	cancel     func(cause error) // tells the call to stop; may be nil
 }
 
 type placeState uint8
@@ -60,11 +64,14 @@ func (p *place) conflicts(q *place) bool {
 	}
 }
 
-// arrive takes the next place.
-func (q *queue) arrive(class tool.Concurrency, key string) *place {
-	p := &place{class: class, key: key, turn: make(chan struct{})}
+// arrive takes the next place for p. It reports false when the queue is
+// closed.
+func (q *queue) arrive(p *place) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if q.drained != nil {
+		return false
+	}
 	if p.prev = q.last; q.last == nil {
 		q.first = p
 	} else {
@@ -72,15 +79,36 @@ func (q *queue) arrive(class tool.Concurrency, key string) *place {
 	}
 	q.last = p
 	q.grant()
-	return p
+	if p.state == waiting {
+		p.turn = make(chan struct{})
+	}
+	return true
+}
+
+// close takes no more arrivals, tells everybody in the queue to stop, and
+// returns a channel that is closed once all have left.
+func (q *queue) close(cause error) <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.drained != nil {
+		return q.drained
+	}
+	q.drained = make(chan struct{})
+	for p := q.first; p != nil; p = p.next {
+		if p.cancel != nil {
+			p.cancel(cause)
+		}
+	}
+	if q.first == nil {
+		close(q.drained)
+	}
+	return q.drained
 }
 
 // wait blocks until the call at p may run. It returns the context's error,
 // or errStuck. The place is kept in either case.
 func (q *queue) wait(ctx context.Context, p *place) error {
-	select {
-	case <-p.turn:
-	default:
+	if p.turn != nil {
 		select {
 		case <-p.turn:
 		case <-ctx.Done():
@@ -116,6 +144,9 @@ func (q *queue) leave(p *place) {
 	} else {
 		p.next.prev = p.prev
 	}
+	if q.drained != nil && q.first == nil {
+		close(q.drained)
+	}
 	q.grant()
 }
 
@@ -138,15 +169,21 @@ func (q *queue) grant() {
 		if p.state == waiting {
 			switch {
 			case ahead.stuckFor(p):
-				p.state = blocked
-				close(p.turn)
+				p.settle(blocked)
 			case ahead.clearFor(p) && (q.limit == 0 || q.running < q.limit):
-				p.state = running
+				p.settle(running)
 				q.running++
-				close(p.turn)
 			}
 		}
 		ahead.add(p)
+	}
+}
+
+// settle ends the waiting at p.
+func (p *place) settle(state placeState) {
+	p.state = state
+	if p.turn != nil {
+		close(p.turn)
 	}
 }
 

@@ -11,6 +11,12 @@ import (
 	"pgregory.net/rapid"
 )
 
+func (q *queue) enter(class tool.Concurrency, key string) *place {
+	p := &place{class: class, key: key}
+	q.arrive(p)
+	return p
+}
+
 func isRunning(q *queue, p *place) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -22,7 +28,7 @@ func TestQueueOrder(t *testing.T) {
 	classes := []tool.Concurrency{tool.Safe, tool.Safe, tool.Exclusive, tool.Safe, tool.Safe}
 	var places []*place
 	for _, c := range classes {
-		places = append(places, q.arrive(c, ""))
+		places = append(places, q.enter(c, ""))
 	}
 	want := func(states ...bool) {
 		t.Helper()
@@ -43,8 +49,8 @@ func TestQueueOrder(t *testing.T) {
 
 func TestQueueKeysAndLimit(t *testing.T) {
 	q := queue{limit: 2}
-	a1, a2 := q.arrive(tool.Keyed, "a"), q.arrive(tool.Keyed, "a")
-	b, s := q.arrive(tool.Keyed, "b"), q.arrive(tool.Safe, "")
+	a1, a2 := q.enter(tool.Keyed, "a"), q.enter(tool.Keyed, "a")
+	b, s := q.enter(tool.Keyed, "b"), q.enter(tool.Safe, "")
 	for p, want := range map[*place]bool{a1: true, a2: false, b: true, s: false} {
 		if got := isRunning(&q, p); got != want {
 			t.Errorf("%s %q runs = %v, want %v", p.class, p.key, got, want)
@@ -59,8 +65,8 @@ func TestQueueKeysAndLimit(t *testing.T) {
 func TestQueueStuckTurnsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var q queue
-		x := q.arrive(tool.Exclusive, "")
-		later := q.arrive(tool.Safe, "")
+		x := q.enter(tool.Exclusive, "")
+		later := q.enter(tool.Safe, "")
 		done := make(chan error)
 		go func() { done <- q.wait(context.Background(), later) }()
 		synctest.Wait()
@@ -70,7 +76,7 @@ func TestQueueStuckTurnsAway(t *testing.T) {
 		}
 		q.leave(later)
 		q.leave(x)
-		if p := q.arrive(tool.Exclusive, ""); !isRunning(&q, p) {
+		if p := q.enter(tool.Exclusive, ""); !isRunning(&q, p) {
 			t.Error("the queue does not recover once the stuck call has left")
 		}
 	})
@@ -79,8 +85,8 @@ func TestQueueStuckTurnsAway(t *testing.T) {
 func TestQueueWaitIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var q queue
-		q.arrive(tool.Exclusive, "")
-		p := q.arrive(tool.Safe, "")
+		q.enter(tool.Exclusive, "")
+		p := q.enter(tool.Safe, "")
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		if err := q.wait(ctx, p); !errors.Is(err, context.DeadlineExceeded) {
@@ -100,7 +106,7 @@ func TestQueueAgainstModel(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			if len(present) == 0 || rapid.Bool().Draw(t, "arrive") {
 				class := rapid.SampledFrom([]tool.Concurrency{tool.Safe, tool.Exclusive, tool.Keyed}).Draw(t, "class")
-				present = append(present, q.arrive(class, rapid.SampledFrom([]string{"a", "b"}).Draw(t, "key")))
+				present = append(present, q.enter(class, rapid.SampledFrom([]string{"a", "b"}).Draw(t, "key")))
 			} else {
 				i := rapid.IntRange(0, len(present)-1).Draw(t, "leaver")
 				q.leave(present[i])
@@ -123,6 +129,6 @@ func BenchmarkQueue(b *testing.B) {
 	b.ReportAllocs()
 	var q queue
 	for b.Loop() {
-		q.leave(q.arrive(tool.Safe, ""))
+		q.leave(q.enter(tool.Safe, ""))
 	}
 }

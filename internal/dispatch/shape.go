@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/handrail-tools/handrail/internal/output"
+	"github.com/handrail-tools/handrail/internal/store"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -35,7 +36,7 @@ func (t *trip) shape(ctx context.Context) {
 	out := b.Apply(p.Text)
 	r.Text, r.Omitted = out.Text, out.Omitted
 	if len(r.Media) > 0 {
-		t.boundMedia()
+		t.boundMedia(ctx)
 	}
 }
 
@@ -50,13 +51,21 @@ func (t *trip) keep(ctx context.Context, cut bool) {
 		root = t.d.Workspace.Root()
 	}
 	// The call may have been cancelled; what it brought is kept all the same.
-	id, err := t.d.Ledger.Put(context.WithoutCancel(ctx), Entry{
-		Session: t.d.Session, Workspace: root, Tool: t.spec.Name, CallID: t.asked.ID,
-		Text: t.result.Text, Media: t.result.Media, Verbatim: t.spec.Verbatim,
-	}, cut)
+	id, err := t.d.Ledger.Put(context.WithoutCancel(ctx), store.Entry{
+		Session: t.d.Session, Workspace: root, Tool: t.spec.Name, Call: t.asked.ID,
+		Text: t.result.Text, Media: t.result.Media, Verbatim: t.spec.Verbatim, Durable: cut,
+	})
 	if err != nil {
 		t.d.Logger.Error("keeping a result", "tool", t.spec.Name, "error", err)
 		return
 	}
 	t.result.ID = id
+}
+
+// boundMedia makes images small enough to be shown; what cannot be shown is
+// said in the text.
+func (t *trip) boundMedia(ctx context.Context) {
+	fitted, notes := output.FitMedia(ctx, t.result.Media)
+	t.result.Media = fitted
+	t.notes = append(t.notes, notes...)
 }

@@ -8,9 +8,8 @@
 package guard
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"strings"
 	"sync"
 
@@ -48,6 +47,7 @@ const (
 // Guard watches the calls of one session. It is safe for concurrent use.
 type Guard struct {
 	level Level
+	seed  maphash.Seed // nobody outside can look for collisions
 
 	mu       sync.Mutex
 	ring     []lap
@@ -58,14 +58,16 @@ type Guard struct {
 	fileRing []string // churn's keys, oldest first
 }
 
-type digest [sha256.Size]byte
+// digest stands for a call or a result. Two that differ share one with a
+// chance of 2^-64.
+type digest uint64
 
 // lap is one call and how it ended.
 type lap struct{ call, result digest }
 
 // New returns a guard of that level.
 func New(level Level) *Guard {
-	return &Guard{level: level, failing: map[digest]int{}, errors: map[string]int{}, churn: map[string]int{}}
+	return &Guard{level: level, seed: maphash.MakeSeed(), failing: map[digest]int{}, errors: map[string]int{}, churn: map[string]int{}}
 }
 
 // Finding is what a guard has noticed.
@@ -79,16 +81,16 @@ type Finding struct {
 	Stop bool
 }
 
-// Before says whether a call may run. A non-nil finding refuses it.
+// Before says whether a call may run. A non-nil finding refuses it. It only
+// looks: the refusal counts once After is told of it.
 func (g *Guard) Before(name string, args []byte) *Finding {
 	if g == nil || g.level != Enforce {
 		return nil
 	}
-	call := hash(name, string(args))
+	call := g.call(name, args)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if n := g.failing[call]; n >= repeatFailures {
-		g.failing[call]++
 		return &Finding{
 			Kind: "repeated_failure", Stop: n > repeatFailures,
 			Text: fmt.Sprintf("not run: this exact call of %s has failed %d times in a row with these arguments. "+
@@ -110,7 +112,7 @@ func (g *Guard) After(name string, args []byte, res *tool.Result) *Finding {
 	if g == nil || g.level == Off || res.Code == tool.CodeCancelled {
 		return nil
 	}
-	call := hash(name, string(args))
+	call := g.call(name, args)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if f := g.countFailure(name, call, res); f != nil {
@@ -119,7 +121,7 @@ func (g *Guard) After(name string, args []byte, res *tool.Result) *Finding {
 	if f := g.countChurn(res); f != nil {
 		return f
 	}
-	return g.countCycle(lap{call, hash(string(res.Code), res.Text)})
+	return g.countCycle(lap{call, g.ending(res)})
 }
 
 // countFailure follows identical failing calls and equal errors of one tool.
@@ -231,17 +233,24 @@ func repeats(ring []lap, size int) bool {
 	return true
 }
 
-func hash(parts ...string) digest {
-	h := sha256.New()
-	var length [8]byte
-	for _, p := range parts {
-		binary.LittleEndian.PutUint64(length[:], uint64(len(p)))
-		h.Write(length[:])
-		h.Write([]byte(p))
-	}
-	var d digest
-	h.Sum(d[:0])
-	return d
+// call identifies a tool with its arguments.
+func (g *Guard) call(name string, args []byte) digest {
+	var h maphash.Hash
+	h.SetSeed(g.seed)
+	h.WriteString(name)
+	h.WriteByte(0)
+	h.Write(args)
+	return digest(h.Sum64())
+}
+
+// ending identifies how a call ended.
+func (g *Guard) ending(res *tool.Result) digest {
+	var h maphash.Hash
+	h.SetSeed(g.seed)
+	h.WriteString(string(res.Code))
+	h.WriteByte(0)
+	h.WriteString(res.Text)
+	return digest(h.Sum64())
 }
 
 // signature reduces an error text to what stays the same while arguments

@@ -1,14 +1,11 @@
 package policy
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 
+	"github.com/handrail-tools/handrail/internal/jsondoc"
 	"github.com/handrail-tools/handrail/internal/suggest"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -30,45 +27,25 @@ type Config struct {
 	ShellWrites ShellWrites `json:"shell_writes,omitempty"`
 }
 
+// keys are the keys of a policy, sorted.
+var keys = []string{"allow", "deny", "require_tags", "shell_writes"}
+
 // UnmarshalJSON reads a policy strictly: an unknown key, a key that stands
-// twice and a list entry that is not a string are errors, and all of them
-// are reported at once.
+// twice and a list entry that is not a string are errors.
 func (c *Config) UnmarshalJSON(b []byte) error {
-	var read Config
-	fields := map[string]any{
-		"allow":        &read.Allow,
-		"deny":         &read.Deny,
-		"require_tags": &read.RequireTags,
-		"shell_writes": &read.ShellWrites,
-	}
-	dec := json.NewDecoder(bytes.NewReader(b))
-	if start, err := dec.Token(); err != nil {
+	doc, err := jsondoc.Parse(string(b))
+	if err != nil {
 		return fmt.Errorf("reading the policy: %w", err)
-	} else if start != json.Delim('{') {
-		return errors.New("a policy is an object with the keys " + keyList(fields))
 	}
+	if doc.Kind != jsondoc.Object {
+		return fmt.Errorf("a policy is an object with the keys %s, not %s", strings.Join(keys, ", "), doc.Kind)
+	}
+	var read Config
 	var problems []error
-	seen := map[string]bool{}
-	for dec.More() {
-		token, err := dec.Token()
-		if err != nil {
-			return fmt.Errorf("reading the policy: %w", err)
-		}
-		key := token.(string) // a decoder yields nothing else between { and :
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return fmt.Errorf("reading the policy's %s: %w", tool.Clip(key), err)
-		}
-		if seen[key] {
-			problems = append(problems, fmt.Errorf("policy key %q stands twice", tool.Clip(key)))
-		}
-		seen[key] = true
-		if err := readField(fields, key, value); err != nil {
+	for i := range doc.Elems {
+		if err := read.set(doc.Elems[i].Key, &doc.Elems[i].Node); err != nil {
 			problems = append(problems, err)
 		}
-	}
-	if _, err := dec.Token(); err != nil && err != io.EOF {
-		return fmt.Errorf("reading the policy: %w", err)
 	}
 	if err := errors.Join(problems...); err != nil {
 		return err
@@ -77,57 +54,50 @@ func (c *Config) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func readField(fields map[string]any, key string, value json.RawMessage) error {
-	field, ok := fields[key]
-	if !ok {
-		names := fieldNames(fields)
+func (c *Config) set(key string, value *jsondoc.Node) (err error) {
+	switch key {
+	case "allow":
+		c.Allow, err = readList(value)
+	case "deny":
+		c.Deny, err = readList(value)
+	case "require_tags":
+		c.RequireTags, err = readList(value)
+	case "shell_writes":
+		if value.Kind != jsondoc.String {
+			return fmt.Errorf("policy key shell_writes is allow, warn or deny, not %s", value.Kind)
+		}
+		c.ShellWrites, err = ParseShellWrites(value.Text())
+	default:
 		msg := fmt.Sprintf("unknown policy key %q", tool.Clip(key))
-		if near, ok := suggest.Nearest(key, names); ok {
+		if near, ok := suggest.Nearest(key, keys); ok {
 			msg += fmt.Sprintf("; did you mean %q?", near)
 		}
-		return errors.New(msg + " The keys are " + strings.Join(names, ", "))
+		return fmt.Errorf("%s The keys are %s", msg, strings.Join(keys, ", "))
 	}
-	if list, ok := field.(*[]string); ok {
-		return readList(key, value, list)
-	}
-	if err := json.Unmarshal(value, field); err != nil {
+	if err != nil {
 		return fmt.Errorf("policy key %s: %w", key, err)
 	}
 	return nil
 }
 
-// readList reads a list of strings. encoding/json would turn a null entry
-// into an empty string.
-func readList(key string, value json.RawMessage, list *[]string) error {
-	var entries []*string
-	if err := json.Unmarshal(value, &entries); err != nil {
-		return fmt.Errorf("policy key %s is a list of strings: %w", key, err)
+// readList reads a list of strings; null is no list.
+func readList(value *jsondoc.Node) ([]string, error) {
+	if value.Kind == jsondoc.Null {
+		return nil, nil
 	}
-	if entries == nil {
-		*list = nil
-		return nil
+	if value.Kind != jsondoc.Array {
+		return nil, fmt.Errorf("a list of strings is expected, not %s", value.Kind)
 	}
-	read := make([]string, 0, len(entries))
-	for i, entry := range entries {
-		if entry == nil {
-			return fmt.Errorf("policy key %s: entry %d is null, not a string", key, i+1)
+	list := make([]string, 0, len(value.Elems))
+	for i := range value.Elems {
+		entry := &value.Elems[i].Node
+		if entry.Kind != jsondoc.String {
+			return nil, fmt.Errorf("entry %d is %s, not a string", i+1, entry.Kind)
 		}
-		read = append(read, *entry)
+		list = append(list, entry.Text())
 	}
-	*list = read
-	return nil
+	return list, nil
 }
-
-func fieldNames(fields map[string]any) []string {
-	names := make([]string, 0, len(fields))
-	for name := range fields {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-func keyList(fields map[string]any) string { return strings.Join(fieldNames(fields), ", ") }
 
 // ShellWrites says what becomes of a shell command that writes files, where
 // editing tools would do.

@@ -17,6 +17,7 @@ type Policy struct {
 	allow *Set // nil: everything that is not denied
 	// tags are those of which a tool needs one; nil: none is needed.
 	tags        []string
+	tagText     string // tags as a decision names them
 	shellWrites ShellWrites
 }
 
@@ -91,6 +92,7 @@ func Compile(c Config, vocab *Vocabulary, catalog Catalog) (*Policy, error) {
 	}
 	p.tags, bad = l.requireTags(c.RequireTags)
 	problems = append(problems, bad...)
+	p.tagText = strings.Join(p.tags, ", ")
 	var err error
 	if p.shellWrites, err = ParseShellWrites(string(c.ShellWrites)); err != nil {
 		problems = append(problems, fmt.Errorf("shell_writes: %w", err))
@@ -146,7 +148,7 @@ func (p *Policy) Decide(spec *tool.Spec) Decision {
 		allowed = Decision{Allowed: true, List: "allow", Entry: p.allow.entries[i]}
 	}
 	if p.tags != nil && !slices.ContainsFunc(spec.Tags, func(t string) bool { return slices.Contains(p.tags, t) }) {
-		return Decision{Reason: ReasonMissingTag, List: "require_tags", Entry: strings.Join(p.tags, ", ")}
+		return Decision{Reason: ReasonMissingTag, List: "require_tags", Entry: p.tagText}
 	}
 	return allowed
 }

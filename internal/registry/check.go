@@ -99,6 +99,7 @@ func (p *problems) schema(what string, schema json.RawMessage) {
 func (p *problems) aliases(s *tool.Spec) {
 	if len(s.Aliases) > MaxLabels {
 		p.addf("there are %d aliases; at most %d are taken", len(s.Aliases), MaxLabels)
+		return
 	}
 	for i, alias := range s.Aliases {
 		switch {
@@ -116,6 +117,7 @@ func (p *problems) aliases(s *tool.Spec) {
 func (p *problems) labels(what string, labels []string) {
 	if len(labels) > MaxLabels {
 		p.addf("there are %d %ss; at most %d are taken", len(labels), what, MaxLabels)
+		return
 	}
 	for i, label := range labels {
 		switch {

@@ -12,10 +12,10 @@ import (
 type DeniedError struct {
 	// Spec is the declaration of the tool that is denied.
 	Spec *tool.Spec
-	// Tool is the canonical name.
-	Tool string
 	// Decision names the list and the entry that decided.
 	Decision policy.Decision
 }
 
-func (e *DeniedError) Error() string { return fmt.Sprintf("the tool %q is %s", e.Tool, e.Decision) }
+func (e *DeniedError) Error() string {
+	return fmt.Sprintf("the tool %q is %s", e.Spec.Name, e.Decision)
+}

@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/handrail-tools/handrail/internal/policy"
-	"github.com/handrail-tools/handrail/internal/suggest"
-	"github.com/handrail-tools/handrail/tool"
 )
 
 // Defaults of a deferred exposure, as octos had them.
@@ -62,6 +60,11 @@ type exposure struct {
 type exposed struct {
 	away     bool
 	lastUsed int // turn
+
+	// The rest follows from the entry.
+	entry  *Entry
+	group  string
+	pinned bool
 }
 
 func newExposure(c Exposure, catalog policy.Catalog) (*exposure, error) {
@@ -115,11 +118,22 @@ func (x *exposure) away(s *sight) (map[*Entry]bool, uint64) {
 // put away if the configuration says so and its group did not come back.
 func (x *exposure) know(e *Entry) *exposed {
 	t, ok := x.tools[e.Spec.Name]
+	if ok && t.entry == e {
+		return t
+	}
+	entry, gone := x.gone.Match(e.Spec)
+	group := strings.TrimSuffix(entry, "?")
+	if !gone {
+		group = e.Spec.Name
+		if home := x.vocab.HomeGroup(e.Spec); home != "" {
+			group = "group:" + home
+		}
+	}
 	if !ok {
-		_, gone := x.gone.Match(e.Spec)
-		t = &exposed{away: gone && !x.isPinned(e) && !x.back[x.group(e)], lastUsed: x.turn}
+		t = &exposed{away: gone && !x.isPinned(e) && !x.back[group], lastUsed: x.turn}
 		x.tools[e.Spec.Name] = t
 	}
+	t.entry, t.group, t.pinned = e, group, x.isPinned(e)
 	return t
 }
 
@@ -131,16 +145,21 @@ func (x *exposure) isPinned(e *Entry) bool {
 	return pinned
 }
 
-// group names what a tool is put away and brought back with. A tool of no
-// group is alone.
-func (x *exposure) group(e *Entry) string {
-	if entry, ok := x.gone.Match(e.Spec); ok {
-		return entry
+// forget drops what is known of tools that are no longer registered.
+func (x *exposure) forget(s *state) {
+	groups := map[string]bool{}
+	for name, t := range x.tools {
+		if e := s.byName[name]; e == nil || e.Spec.Name != name {
+			delete(x.tools, name)
+		} else {
+			groups[t.group] = true
+		}
 	}
-	if home := x.vocab.HomeGroup(e.Spec); home != "" {
-		return "group:" + home
+	for group := range x.back {
+		if !groups[group] {
+			delete(x.back, group)
+		}
 	}
-	return e.Spec.Name
 }
 
 // Tick begins a turn: it is called before each request to the model. Where
@@ -152,25 +171,29 @@ func (v *View) Tick() {
 	if x == nil {
 		return
 	}
-	if x.tick(v.look().seen) {
+	if x.tick(v.look()) {
 		v.listeners.call()
 	}
 }
 
-func (x *exposure) tick(seen []*Entry) (changed bool) {
+func (x *exposure) tick(s *sight) (changed bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.forget(s.state)
+	for _, e := range s.seen { // what comes with this turn is as old as the turn before it
+		x.know(e)
+	}
 	x.turn++
 	listed := 0
-	var idle []*Entry
-	for _, e := range seen {
+	var idle []*exposed
+	for _, e := range s.seen {
 		t := x.know(e)
 		if t.away {
 			continue
 		}
 		listed++
-		if x.turn-t.lastUsed >= x.idle && !e.Background && !x.isPinned(e) {
-			idle = append(idle, e)
+		if x.turn-t.lastUsed >= x.idle && !e.Background && !t.pinned {
+			idle = append(idle, t)
 		}
 	}
 	excess := min(listed-x.max, len(idle))
@@ -178,12 +201,10 @@ func (x *exposure) tick(seen []*Entry) (changed bool) {
 		return false
 	}
 	// seen is sorted by name and the sort is stable, so ties go by name.
-	slices.SortStableFunc(idle, func(a, b *Entry) int {
-		return cmp.Compare(x.know(a).lastUsed, x.know(b).lastUsed)
-	})
-	for _, e := range idle[:excess] {
-		x.know(e).away = true
-		delete(x.back, x.group(e))
+	slices.SortStableFunc(idle, func(a, b *exposed) int { return cmp.Compare(a.lastUsed, b.lastUsed) })
+	for _, t := range idle[:excess] {
+		t.away = true
+		delete(x.back, t.group)
 	}
 	x.changes.Add(1)
 	return true
@@ -211,7 +232,7 @@ func (x *exposure) touch(e *Entry, seen []*Entry) (changed bool) {
 	if !t.away {
 		return false
 	}
-	x.bring(x.group(e), seen)
+	x.bring(t.group, seen)
 	x.changes.Add(1)
 	return true
 }
@@ -222,149 +243,11 @@ func (x *exposure) bring(group string, seen []*Entry) (names []string) {
 	x.back[group] = true
 	for _, e := range seen {
 		t := x.know(e)
-		if x.group(e) != group || !t.away {
+		if t.group != group || !t.away {
 			continue
 		}
 		t.away, t.lastUsed = false, x.turn
 		names = append(names, e.Spec.Name)
 	}
 	return names
-}
-
-// AwayGroup is a group of which at least one tool is put away.
-type AwayGroup struct {
-	// Group is what [View.Activate] takes: an entry such as "group:web", or
-	// the name of a tool of no group.
-	Group string `json:"group"`
-	// Tools are the tools that are put away, by the names that are shown,
-	// sorted.
-	Tools []string `json:"tools"`
-}
-
-// Away returns what is put away, sorted by group.
-func (v *View) Away() []AwayGroup {
-	x := v.exposure
-	if x == nil {
-		return nil
-	}
-	s := v.look()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	groups := map[string]*AwayGroup{}
-	for _, e := range s.seen {
-		if !x.know(e).away {
-			continue
-		}
-		name := x.group(e)
-		if groups[name] == nil {
-			groups[name] = &AwayGroup{Group: name}
-		}
-		groups[name].Tools = append(groups[name].Tools, s.shown(e))
-	}
-	all := make([]AwayGroup, 0, len(groups))
-	for _, g := range groups {
-		slices.Sort(g.Tools)
-		all = append(all, *g)
-	}
-	slices.SortFunc(all, func(a, b AwayGroup) int { return cmp.Compare(a.Group, b.Group) })
-	return all
-}
-
-// shown returns the name under which a tool that is seen is listed.
-func (s *sight) shown(e *Entry) string { return s.forms[e][0].Shown }
-
-// Activation says what became of a request to list tools again. All names
-// are those shown, sorted.
-type Activation struct {
-	// Activated were put away and are listed now.
-	Activated []string `json:"activated"`
-	// Already were asked for and listed all along.
-	Already []string `json:"already_active"`
-}
-
-// Activate lists tools again, by any of their names, each with its group,
-// and the group that is named, with or without "group:". Where something is
-// not known it changes nothing and says all that is wrong.
-func (v *View) Activate(names []string, group string) (Activation, *tool.Error) {
-	x := v.exposure
-	if x == nil {
-		return Activation{}, tool.Invalidf("nothing is put away: every tool is listed")
-	}
-	s := v.look()
-	act, err := x.activate(s, names, group)
-	if err != nil {
-		return Activation{}, err
-	}
-	if len(act.Activated) > 0 {
-		v.listeners.call()
-	}
-	return act, nil
-}
-
-func (x *exposure) activate(s *sight, names []string, group string) (Activation, *tool.Error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	asked, problems := x.find(s, names, group)
-	if len(problems) > 0 {
-		return Activation{}, tool.Invalidf("%s", strings.Join(problems, "\n"))
-	}
-	act := Activation{Activated: []string{}, Already: []string{}}
-	for _, e := range asked {
-		if t := x.know(e); !t.away {
-			t.lastUsed = x.turn
-			act.Already = append(act.Already, s.shown(e))
-		}
-	}
-	for _, e := range asked {
-		if !x.know(e).away {
-			continue // listed before, or brought with an earlier one
-		}
-		for _, name := range x.bring(x.group(e), s.seen) {
-			act.Activated = append(act.Activated, s.shown(s.byName[name].Entry))
-		}
-	}
-	if len(act.Activated) > 0 {
-		x.changes.Add(1)
-	}
-	slices.Sort(act.Activated)
-	slices.Sort(act.Already)
-	return act, nil
-}
-
-// find returns the tools that are meant, each once.
-func (x *exposure) find(s *sight, names []string, group string) (asked []*Entry, problems []string) {
-	add := func(e *Entry) {
-		if !slices.Contains(asked, e) {
-			asked = append(asked, e)
-		}
-	}
-	for _, name := range names {
-		if r, ok := s.byName[name]; ok {
-			add(r.Entry)
-		} else {
-			problems = append(problems, s.unknownError(name).Text)
-		}
-	}
-	if group == "" {
-		return asked, problems
-	}
-	var groups []string
-	found := false
-	for _, e := range s.seen {
-		g := x.group(e)
-		groups = append(groups, g)
-		if g == group || g == "group:"+group {
-			found = true
-			add(e)
-		}
-	}
-	if !found {
-		slices.Sort(groups)
-		msg := fmt.Sprintf("There is no group %q.", tool.Clip(group))
-		if near := suggest.NearestN(group, slices.Compact(groups), nearNames); len(near) > 0 {
-			msg += " Did you mean " + strings.Join(near, " or ") + "?"
-		}
-		problems = append(problems, msg)
-	}
-	return asked, problems
 }

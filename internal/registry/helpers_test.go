@@ -39,7 +39,7 @@ func effects(e tool.Effects) func(*tool.Spec) {
 }
 
 func contexts(names ...string) func(*tool.Spec) {
-	return func(s *tool.Spec) { s.Contexts = names }
+	return func(s *tool.Spec) { s.Contexts = append([]string{}, names...) }
 }
 
 func described(text string) func(*tool.Spec) {

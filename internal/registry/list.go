@@ -1,12 +1,12 @@
 package registry
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/handrail-tools/handrail/internal/jsondoc"
 )
 
 // Listed is one tool as a view lists it.
@@ -85,28 +85,22 @@ func (v *View) current() *list {
 	return l
 }
 
-// listJSON writes schemas as the tools gave them, without HTML escapes.
+// listJSON writes schemas as the tools gave them, byte for byte.
 func listJSON(listed []Listed) []byte {
 	out := []byte("[")
 	for i, l := range listed {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(out, '\n')
-		out = append(append(out, `{"name":`...), quote(l.Name)...)
-		out = append(append(out, `,"description":`...), quote(l.Description)...)
+		out = appendString(append(out, "\n{\"name\":"...), l.Name)
+		out = appendString(append(out, `,"description":`...), l.Description)
 		out = append(append(out, `,"input_schema":`...), l.Input...)
 		out = append(out, '}')
 	}
 	return append(out, "\n]\n"...)
 }
 
-func quote(s string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		panic(fmt.Sprintf("a string cannot be written as JSON: %v", err))
-	}
-	return bytes.TrimRight(b.Bytes(), "\n")
+func appendString(out []byte, s string) []byte {
+	n := jsondoc.NewString(s)
+	return n.Append(out)
 }

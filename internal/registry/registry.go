@@ -243,7 +243,7 @@ func (s *state) clone() *state {
 func (s *state) add(e *Entry) error {
 	for _, p := range s.pruned {
 		if d := p.Decide(e.Spec); !d.Allowed {
-			return fmt.Errorf("adding the tool %q: %w", e.Spec.Name, &DeniedError{Tool: e.Spec.Name, Decision: d})
+			return fmt.Errorf("adding the tool %q: %w", e.Spec.Name, &DeniedError{Spec: e.Spec, Decision: d})
 		}
 	}
 	var errs []error

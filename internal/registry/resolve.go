@@ -60,7 +60,7 @@ func (v *View) Resolve(asked string) (*Resolved, *tool.Error) {
 	}
 	if e, ok := s.entry(asked); ok {
 		if verdict := s.judge(e); verdict.denied {
-			return nil, deniedError(asked, &DeniedError{Spec: e.Spec, Tool: e.Spec.Name, Decision: verdict.decision})
+			return nil, deniedError(asked, &DeniedError{Spec: e.Spec, Decision: verdict.decision})
 		}
 	}
 	return nil, s.unknownError(asked)
@@ -77,8 +77,8 @@ func (s *sight) entry(asked string) (*Entry, bool) {
 
 func deniedError(asked string, cause *DeniedError) *tool.Error {
 	name := fmt.Sprintf("%q", tool.Clip(asked))
-	if asked != cause.Tool {
-		name += fmt.Sprintf(" (the tool %q)", cause.Tool)
+	if asked != cause.Spec.Name {
+		name += fmt.Sprintf(" (the tool %q)", cause.Spec.Name)
 	}
 	e := tool.Errorf(tool.CodeDenied, "%s may not be used here: %s. Calling it again gives the same answer.", name, cause.Decision)
 	e.Err = cause

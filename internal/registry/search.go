@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -57,6 +58,9 @@ func (v *View) Search(query string, limit int) (matches []Match, total int) {
 				m.Score += weights[i][d]
 				m.Words = append(m.Words, w)
 			}
+		}
+		if len(words) > 0 { // who answers to more of the words comes first
+			m.Score *= 0.5 + float64(len(m.Words))/float64(len(words))
 		}
 		if slices.Contains(doc.wholeNames, whole) {
 			m.Score += weightWholeName
@@ -124,16 +128,14 @@ func newIndex(s *sight) *index {
 			d := doc{listed: r.listed()}
 			for name := range e.names {
 				d.wholeNames = append(d.wholeNames, strings.ToLower(name))
-				d.names = append(d.names, words(name)...)
+				d.names = slices.AppendSeq(d.names, words(name))
 			}
 			d.wholeNames = append(d.wholeNames, strings.ToLower(r.Shown))
-			d.names = append(d.names, words(r.Shown)...)
+			d.names = slices.AppendSeq(d.names, words(r.Shown))
 			for _, tag := range e.Spec.Tags {
-				d.tags = append(d.tags, words(tag)...)
+				d.tags = slices.AppendSeq(d.tags, words(tag))
 			}
-			d.description = words(d.listed.Description)
-			slices.Sort(d.description)
-			d.description = slices.Compact(d.description)
+			d.description = slices.Compact(slices.Sorted(words(d.listed.Description)))
 			x.docs = append(x.docs, d)
 		}
 	}
@@ -141,34 +143,40 @@ func newIndex(s *sight) *index {
 	return &x
 }
 
-// weight returns the weight of the best place where a word is found.
+// weight adds up what a word weighs in the name, the tags and the
+// description.
 func (d *doc) weight(word string) float64 {
-	var best float64
-	for _, w := range d.names {
-		switch {
-		case w == word:
-			best = max(best, weightName)
-		case isPart(word) && strings.HasPrefix(w, word):
-			best = max(best, weightNamePrefix)
-		case isPart(word) && strings.Contains(w, word):
-			best = max(best, weightNameInside)
-		}
-	}
+	sum := d.nameWeight(word)
 	if slices.Contains(d.tags, word) {
-		best = max(best, weightTag)
-	}
-	if best >= weightDescription {
-		return best
+		sum += weightTag
 	}
 	at, found := slices.BinarySearch(d.description, word)
 	switch {
 	case found:
-		return weightDescription
+		sum += weightDescription
 	case isPart(word) && at < len(d.description) && strings.HasPrefix(d.description[at], word):
-		return max(best, weightDescPrefix)
+		sum += weightDescPrefix
+	}
+	return sum
+}
+
+func (d *doc) nameWeight(word string) (best float64) {
+	for _, w := range d.names {
+		switch {
+		case w == word:
+			return weightName
+		case isPart(word) && strings.HasPrefix(w, word):
+			best = max(best, weightNamePrefix)
+		case isPart(word) && strings.Contains(w, word), isStem(w) && strings.HasPrefix(word, w):
+			best = max(best, weightNameInside)
+		}
 	}
 	return best
 }
+
+// isStem reports whether a word is long enough to stand for longer forms of
+// itself: read for reading.
+func isStem(word string) bool { return len(word) >= 4 }
 
 // isPart reports whether a word is long enough to count as a part of others.
 func isPart(word string) bool { return len(word) >= 3 }
@@ -176,8 +184,11 @@ func isPart(word string) bool { return len(word) >= 3 }
 // queryWords returns the different words of a query in their order.
 func queryWords(query string) []string {
 	var unique []string
-	for _, w := range words(query) {
-		if !slices.Contains(unique, w) && len(unique) < maxQueryWords {
+	for w := range words(query) {
+		if len(unique) == maxQueryWords {
+			break
+		}
+		if !slices.Contains(unique, w) {
 			unique = append(unique, w)
 		}
 	}
@@ -185,25 +196,26 @@ func queryWords(query string) []string {
 }
 
 // words takes text apart into lower-case words; camelCase counts as two.
-func words(text string) []string {
-	var all []string
-	var word []rune
-	flush := func() {
-		if len(word) > 0 {
-			all = append(all, strings.ToLower(string(word)))
-			word = word[:0]
+func words(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		start, upper := -1, false // where the word began, and whether its last letter is upper case
+		for i, r := range text {
+			inWord := unicode.IsLetter(r) || unicode.IsDigit(r)
+			if start >= 0 && (!inWord || unicode.IsUpper(r) && !upper) {
+				if !yield(strings.ToLower(text[start:i])) {
+					return
+				}
+				start = -1
+			}
+			if inWord {
+				if start < 0 {
+					start = i
+				}
+				upper = unicode.IsUpper(r)
+			}
+		}
+		if start >= 0 {
+			yield(strings.ToLower(text[start:]))
 		}
 	}
-	for _, r := range text {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			flush()
-			continue
-		case unicode.IsUpper(r) && len(word) > 0 && !unicode.IsUpper(word[len(word)-1]):
-			flush()
-		}
-		word = append(word, r)
-	}
-	flush()
-	return all
 }

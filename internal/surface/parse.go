@@ -6,12 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
+	"github.com/handrail-tools/handrail/internal/jsondoc"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -68,7 +67,7 @@ func Parse(text []byte) (*Surface, error) {
 		return nil, fmt.Errorf("the surface file has %d bytes; at most %d are read", len(text), MaxFile)
 	}
 	var w wireSurface
-	if err := errors.Join(decodeStrict(text, &w)); err != nil {
+	if err := decodeStrict(text, &w); err != nil {
 		return nil, fmt.Errorf("reading the surface: %w", err)
 	}
 	s := &Surface{
@@ -117,86 +116,21 @@ func (w wireTool) build() (*Tool, error) {
 		}
 		return t, errors.Join(problems...)
 	}
-	var node schemaNode
-	if err := json.Unmarshal(w.Schema, &node); err != nil {
+	schema, err := jsondoc.Parse(string(w.Schema))
+	if err != nil {
 		return nil, errors.Join(append(problems, fmt.Errorf("the schema: %w", err))...)
 	}
-	var err error
-	t.object, err = buildObject(node, w.Args, w.Set)
+	t.object, err = buildObject(&schema, w.Args, w.Set)
 	return t, errors.Join(append(problems, err)...)
 }
 
-// decodeStrict reads one JSON value. Unknown keys, keys that stand twice and
-// text after the value are errors.
+// decodeStrict reads one JSON value. Unknown keys and keys that stand twice
+// are errors.
 func decodeStrict(text []byte, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
+	if _, err := jsondoc.Parse(string(text)); err != nil {
 		return err
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is text after the JSON value")
-	}
-	return noDoubleKeys(json.NewDecoder(bytes.NewReader(text)))
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
 }
-
-// noDoubleKeys reads one JSON value and returns an error if an object in it
-// has a key twice: encoding/json would take the last without a word.
-func noDoubleKeys(dec *json.Decoder) error {
-	type level struct {
-		keys  map[string]bool // nil for a list
-		isKey bool
-	}
-	var stack []level
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return err
-		}
-		top := len(stack) - 1
-		if d, ok := token.(json.Delim); ok && (d == '}' || d == ']') {
-			stack = stack[:top]
-			if len(stack) == 0 {
-				return nil
-			}
-			continue
-		}
-		if top >= 0 && stack[top].keys != nil {
-			if stack[top].isKey {
-				key := token.(string)
-				if stack[top].keys[key] {
-					return fmt.Errorf("the key %q stands twice in one object", tool.Clip(key))
-				}
-				stack[top].keys[key] = true
-			}
-			stack[top].isKey = !stack[top].isKey
-			if !stack[top].isKey {
-				continue
-			}
-		}
-		switch token {
-		case json.Delim('{'):
-			stack = append(stack, level{map[string]bool{}, true})
-		case json.Delim('['):
-			stack = append(stack, level{})
-		}
-	}
-}
-
-// schemaNode is the part of a schema that a mapping depends on.
-type schemaNode struct {
-	Type       json.RawMessage       `json:"type"`
-	Properties map[string]schemaNode `json:"properties"`
-	Additional json.RawMessage       `json:"additionalProperties"`
-	Items      *schemaNode           `json:"items"`
-	Enum       []json.RawMessage     `json:"enum"`
-	Default    json.RawMessage       `json:"default"`
-}
-
-func (n schemaNode) isType(name string) bool {
-	return strings.TrimSpace(string(n.Type)) == `"`+name+`"`
-}
-func (n schemaNode) closed() bool { return strings.TrimSpace(string(n.Additional)) == "false" }

@@ -75,7 +75,7 @@ func Sniff(head []byte, whole bool) Kind {
 		switch {
 		case c == 0:
 			zeros++
-		case c < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != '\b' && c != 0x1b, c == 0x7f:
+		case control(c) && c != '\f' && c != '\b' && c != 0x1b:
 			controls++
 		}
 	}
@@ -134,7 +134,7 @@ func zeroPattern(head []byte) (Encoding, bool) {
 	for i := 0; i+1 < len(head); i += 2 {
 		hi, lo := head[i], head[i+1]
 		switch {
-		case hi == 0 && lo == 0:
+		case hi == 0 && control(lo), lo == 0 && control(hi):
 			bad++
 		case hi == 0:
 			even++
@@ -153,6 +153,10 @@ func zeroPattern(head []byte) (Encoding, bool) {
 		return UTF8, false
 	}
 }
+
+// control reports whether a byte is a character that lines do not consist
+// of.
+func control(c byte) bool { return c < 0x20 && c != '\t' && c != '\n' && c != '\r' || c == 0x7f }
 
 // trimPartial drops a character that was cut by the end of a sample.
 func trimPartial(head []byte, whole bool) []byte {

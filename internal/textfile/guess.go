@@ -21,8 +21,9 @@ const (
 	// program for Turkish with 31.
 	sureMulti  = 80
 	sureSingle = 60
-	// sureChars is how many double-byte characters a guess must rest on.
-	sureChars = 4
+	// sureBytes is how many bytes beyond ASCII a guess must rest on: four
+	// characters of two bytes, eight of one.
+	sureBytes = 8
 )
 
 // chardetNames maps the detector's names.
@@ -45,10 +46,10 @@ type guess struct {
 // falls back to windows-1252, which has a character for nearly every byte.
 func guessEncoding(data []byte) guess {
 	sample := highLines(data)
-	chars := 0
+	high := 0
 	for _, c := range sample {
 		if c >= 0x80 {
-			chars++
+			high++
 		}
 	}
 	// The detector counts characters, and gives up on the few that the
@@ -79,9 +80,9 @@ func guessEncoding(data []byte) guess {
 		}
 		g := guess{encoding: e, confidence: r.Confidence}
 		if e >= ShiftJIS {
-			g.sure = r.Confidence >= sureMulti && chars >= 2*sureChars
+			g.sure = r.Confidence >= sureMulti && high >= sureBytes
 		} else {
-			g.sure = r.Confidence >= sureSingle && !central
+			g.sure = r.Confidence >= sureSingle && high >= sureBytes && !central
 		}
 		return g
 	}

@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -87,7 +88,9 @@ func decodeAs(data []byte, e Encoding, bom, confidence int, sure bool) (Text, er
 		Encoding: e, BOM: bom > 0, Confident: sure, Confidence: confidence, Content: content, data: data,
 	}
 	if e.codec() == nil {
-		_, t.Invalid = countUTF8(data[bom:])
+		if !utf8.ValidString(content) {
+			_, t.Invalid = countUTF8(data[bom:])
+		}
 		t.Exact = true
 	} else {
 		t.Invalid = strings.Count(content, string(utf8.RuneError))
@@ -263,6 +266,24 @@ func decodeHead(head []byte) (Text, error) {
 	if good, bad := countUTF8(head); bad == 0 || good >= 4*bad {
 		return Text{Confident: true}, nil
 	}
+	// No encoding has a line feed inside a character: up to there all of
+	// them are whole.
+	if i := bytes.LastIndexByte(head, '\n'); i >= 0 {
+		head = head[:i+1]
+	}
 	g := guessEncoding(head)
 	return Text{Encoding: g.encoding, Confident: g.sure, Confidence: g.confidence}, nil
+}
+
+// With returns the text of other data that is encoded as t is, for a file
+// that goes through several changes.
+func (t Text) With(data []byte) (Text, error) {
+	if t.Encoding == Unknown {
+		return Text{Encoding: Unknown, Content: string(data), Invalid: t.Invalid, Exact: true, data: data}, nil
+	}
+	bom := 0
+	if t.BOM {
+		bom = len(t.Encoding.bom())
+	}
+	return decodeAs(data, t.Encoding, bom, t.Confidence, t.Confident)
 }

@@ -40,9 +40,6 @@ var stageNames = [stages]string{
 // String returns the name of the stage.
 func (s Stage) String() string { return stageNames[min(s, stages-1)] }
 
-// StageNames lists the stages in the order in which they are tried.
-func StageNames() []string { return append([]string(nil), stageNames[:]...) }
-
 // maxMatches bounds how many places of one stage are counted.
 const maxMatches = 1000
 
@@ -58,6 +55,9 @@ type Match struct {
 	// text, both counted from the start of the match. nil where the match
 	// is not of whole lines.
 	pairs []pair
+	// withEnd says that the match includes the end of its last line, if
+	// that has one.
+	withEnd bool
 }
 
 type pair struct{ quoted, found int }

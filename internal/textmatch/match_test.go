@@ -66,7 +66,7 @@ func TestCascade(t *testing.T) {
 		{
 			"anchor keeps a line that was left out", "begin\n one\n // note\n two\n three\nend\n",
 			"begin\n one\n two\n three\nend", "begin\n one\n two\n THREE\nend",
-			"none", "", // index by index only one of four middle lines agrees
+			"block_anchor", "begin\n one\n // note\n two\n THREE\nend\n",
 		},
 		{
 			"anchor keeps a late line that was left out", "begin\n one\n two\n three\n // note\nend\n",
@@ -82,6 +82,11 @@ func TestCascade(t *testing.T) {
 		{
 			"anchor twice", "f {\n  a1\n  b\n}\nf {\n  a2\n  b\n}\n", "f {\n  a3\n  b\n}", "f {\n}",
 			"ambiguous block_anchor", "",
+		},
+		{
+			"anchor, several openings of one place", "}\n}\n}\n\nfunc f() {\n\ta()\n\tb()\n\tc()\n}\nend\n",
+			"}\n\nfunc f() {\n\ta(1)\n\tb()\n\tc()\n}\nend", "}\n\nfunc f() {\n\ta(1)\n\tb()\n\td()\n}\nend",
+			"block_anchor", "}\n}\n}\n\nfunc f() {\n\ta()\n\tb()\n\td()\n}\nend\n",
 		},
 		{"F010 look-alikes", "def a():\n    flush()\n    return None\ndef b():\n        flush()\n        return None\n", "flush()\nreturn None", "return None", "ambiguous line_trimmed", ""},
 		{"quotation ends with a line end, text does not", "a\n  b", "b\n", "c\n", "line_trimmed", "a\n  c"},

@@ -27,7 +27,10 @@ func Rewrite(text string, m Match, quote, replacement string) (string, bool) {
 	r := rewriter{pairs: m.pairs}
 	var quoteEnd, blockEnd, withEnd bool
 	r.old, quoteEnd = splitLines(quote)
-	r.block, blockEnd = splitLines(found)
+	if m.withEnd {
+		found, blockEnd = strings.CutSuffix(found, "\n")
+	}
+	r.block = strings.Split(found, "\n")
 	if replacement != "" {
 		r.lines, withEnd = splitLines(replacement)
 	}

@@ -17,7 +17,7 @@ func (s *search) window(stage Stage, quoted []string, skip int, withEnd bool, sa
 		if !same(s.line(from+key), quoted[key]) || !s.equal(from, quoted, same) {
 			continue
 		}
-		m := Match{Stage: stage, Similarity: 1, pairs: make([]pair, len(quoted))}
+		m := Match{Stage: stage, Similarity: 1, pairs: make([]pair, len(quoted)), withEnd: withEnd}
 		m.Start, m.End = s.span(from, from+len(quoted), withEnd)
 		for i := range quoted {
 			m.pairs[i] = pair{quoted: i + skip, found: i}

@@ -19,39 +19,29 @@ var alwaysProtected = []string{".git", ".handrail"}
 // projects also use for harmless files (.env, .npmrc, *.pem) is left to the
 // operator.
 var defaultUnreadable = []string{
-	".ssh",                               // ssh(1), FILES
-	"id_rsa",                             // ssh-keygen(1), names of identity files
-	"id_dsa",                             //
-	"id_ecdsa",                           //
-	"id_ecdsa_sk",                        //
-	"id_ed25519",                         //
-	"id_ed25519_sk",                      //
-	".gnupg",                             // gpg(1), home directory
-	".netrc",                             // curl(1), --netrc
-	"_netrc",                             // the same on Windows
-	".git-credentials",                   // git-credential-store(1)
-	".config/git/credentials",            //
-	".aws/credentials",                   // AWS CLI, configuration files
-	".aws/sso/cache",                     //
-	".config/gcloud",                     // gcloud topic configurations
-	".azure",                             // az, configuration directory
-	".kube/config",                       // kubectl, kubeconfig
-	".docker/config.json",                // docker login
-	".config/gh/hosts.yml",               // gh help environment
-	".pgpass",                            // libpq, the password file
-	".my.cnf",                            // mysql, option files
-	".pypirc",                            // twine, .pypirc
-	".cargo/credentials",                 // cargo login
-	".cargo/credentials.toml",            //
+	// ssh(1), FILES, and ssh-keygen(1), the names of identity files.
+	".ssh", "id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk",
+	".gnupg",           // gpg(1), home directory
+	".password-store",  // pass(1)
+	".netrc", "_netrc", // curl(1), --netrc
+	".git-credentials", ".config/git/credentials", // git-credential-store(1)
+	".aws/credentials", ".aws/sso/cache", // AWS CLI, configuration files
+	".config/gcloud",                                // gcloud, configurations
+	".azure",                                        // az, configuration directory
+	".kube/config",                                  // kubectl, kubeconfig
+	".docker/config.json",                           // docker login
+	".config/gh/hosts.yml",                          // gh help environment
+	".pgpass",                                       // libpq, the password file
+	".my.cnf",                                       // mysql, option files
+	".pypirc",                                       // twine
+	".cargo/credentials", ".cargo/credentials.toml", // cargo login
 	".terraform.d/credentials.tfrc.json", // terraform login
 	".vault-token",                       // vault login
-	".password-store",                    // pass(1)
-	".config/handrail/credentials.json",  // Handrail's own
 	".local/share/keyrings",              // gnome-keyring
+	"Library/Keychains",                  // macOS security(1)
 	".mozilla/firefox/*/logins.json",     // Firefox profile
 	".config/google-chrome/*/Login Data", // Chrome profile
 	".config/chromium/*/Login Data",      // Chromium profile
-	"Library/Keychains",                  // macOS security(1)
 }
 
 // DefaultUnreadable returns the patterns that are used when
@@ -68,41 +58,63 @@ type rule struct {
 	literal  []bool // whether elems[i] has no wildcard
 }
 
-type rules []rule
+type rules struct {
+	list []rule
+	// firsts are the first elements of the rules; wild says that one of
+	// them has a wildcard. Most paths have none of them and are done with
+	// that.
+	firsts map[string]bool
+	wild   bool
+}
 
 // parseRules reads patterns. Elements are divided by "/", each may use the
 // wildcards of [path.Match], a leading "/" ties the pattern to the top of
 // the folder.
 func parseRules(patterns []string) (rules, error) {
-	var out rules
+	out := rules{firsts: make(map[string]bool)}
 	for _, p := range patterns {
 		r := rule{text: p, anchored: strings.HasPrefix(p, "/")}
 		body := strings.TrimSuffix(strings.TrimPrefix(p, "/"), "/")
 		if body == "" {
-			return nil, fmt.Errorf("pattern %q names nothing", p)
+			return rules{}, fmt.Errorf("pattern %q names nothing", p)
 		}
 		for elem := range strings.SplitSeq(body, "/") {
 			switch {
 			case elem == "" || elem == "." || elem == "..":
-				return nil, fmt.Errorf("pattern %q has the element %q, which no path has", p, elem)
+				return rules{}, fmt.Errorf("pattern %q has the element %q, which no path has", p, elem)
 			case strings.Contains(elem, "**"):
-				return nil, fmt.Errorf("pattern %q: a wildcard stays within one element; leave ** out, a pattern matches at any depth", p)
+				return rules{}, fmt.Errorf("pattern %q: a wildcard stays within one element; leave ** out, a pattern matches at any depth", p)
 			}
 			if _, err := path.Match(elem, ""); err != nil {
-				return nil, fmt.Errorf("pattern %q: %w", p, err)
+				return rules{}, fmt.Errorf("pattern %q: %w", p, err)
 			}
 			r.elems = append(r.elems, foldElem(elem))
 			r.literal = append(r.literal, !strings.ContainsAny(elem, `*?[\`))
 		}
-		out = append(out, r)
+		out.list = append(out.list, r)
+		out.firsts[r.elems[0]] = true
+		out.wild = out.wild || !r.literal[0]
 	}
 	return out, nil
 }
 
+// mayMatch reports whether an element of p is the first one of a rule.
+func (rs *rules) mayMatch(p string) bool {
+	if rs.wild {
+		return true
+	}
+	for elem := range strings.SplitSeq(p, "/") {
+		if rs.firsts[foldElem(elem)] {
+			return true
+		}
+	}
+	return false
+}
+
 // match returns the text of the first rule that covers p, a clean relative
 // path, or "".
-func (rs rules) match(p string) string {
-	if len(rs) == 0 || p == "." {
+func (rs *rules) match(p string) string {
+	if p == "." || !rs.mayMatch(p) {
 		return ""
 	}
 	var room [24]string
@@ -110,9 +122,9 @@ func (rs rules) match(p string) string {
 	for elem := range strings.SplitSeq(p, "/") {
 		elems = append(elems, foldElem(elem))
 	}
-	for i := range rs {
-		if rs[i].covers(elems) {
-			return rs[i].text
+	for i := range rs.list {
+		if rs.list[i].covers(elems) {
+			return rs.list[i].text
 		}
 	}
 	return ""
@@ -184,9 +196,29 @@ func foldRune(r rune) rune {
 	return least
 }
 
+// judged is a place as rules know it: seen from the top of the workspace.
+func (w *Workspace) judged(at place) string {
+	if at.zone.kind != ZoneRoot {
+		return at.path
+	}
+	return w.fromTop(at.path)
+}
+
+// fromTop is a path below the root, seen from the top.
+func (w *Workspace) fromTop(rel string) string {
+	switch {
+	case w.above == ".":
+		return rel
+	case rel == ".":
+		return w.above
+	default:
+		return w.above + "/" + rel
+	}
+}
+
 // judgeRead refuses what may not be read. name is how the caller put it.
 func (w *Workspace) judgeRead(at place, name string) error {
-	if rule := w.unreadable.match(at.path); rule != "" {
+	if rule := w.unreadable.match(w.judged(at)); rule != "" {
 		return denied(ErrUnreadable, "%s may not be read: the rule %q keeps credentials away from tools%s",
 			tool.Clip(name), tool.Clip(rule), at.via(name))
 	}
@@ -220,7 +252,7 @@ func (w *Workspace) unwritable(at place) (string, error) {
 			}
 		}
 	}
-	if rule := w.protected.match(at.path); rule != "" {
+	if rule := w.protected.match(w.judged(at)); rule != "" {
 		return fmt.Sprintf("%q is protected", tool.Clip(rule)), ErrProtected
 	}
 	return "", nil

@@ -2,12 +2,21 @@ package workspace
 
 import (
 	"crypto/sha256"
+	"hash/maphash"
+	"math"
 	"slices"
+	"strings"
 	"sync"
 )
 
-// maxViews bounds the record, in files. Beyond it the oldest entry goes.
-const maxViews = 4096
+const (
+	// maxViews bounds the record, in files. Beyond it the oldest goes.
+	maxViews = 4096
+	// maxLineHashes bounds the hashes of one file, and maxAllHashes those
+	// of all: 8 MB. A file beyond it is still recorded, without them.
+	maxLineHashes = 10_000
+	maxAllHashes  = 1_000_000
+)
 
 // Views records what a session has seen of which file, so that a file which
 // was seen only in part is not overwritten as if it were known (octos
@@ -17,10 +26,12 @@ type Views struct {
 	mu      sync.Mutex
 	views   map[string]*View
 	order   []string // oldest first
+	hashes  int      // in all views
 	evicted bool
+	seed    maphash.Seed
 }
 
-func newViews() *Views { return &Views{views: make(map[string]*View)} }
+func newViews() *Views { return &Views{views: make(map[string]*View), seed: maphash.MakeSeed()} }
 
 // A Sum is the SHA-256 of a file's bytes.
 type Sum = [sha256.Size]byte
@@ -34,22 +45,26 @@ type Span struct{ From, To int64 }
 // A View is what is known of one file.
 type View struct {
 	// Version and Sum are of the content that was seen. Sum is zero where
-	// the file was too large to be read whole.
+	// it was not taken.
 	Version Version
 	Sum     Sum
-	// Total is the length of the text in bytes, as it was shown; -1 if it
-	// was not counted.
+	// Total is the length of the text in bytes, as UTF-8.
 	Total int64
 	// Spans are the parts that were seen, in order and without overlap.
 	Spans []Span
 	// Lossy says that what was shown cannot be written back as it is:
 	// bytes that belong to no character, for example.
 	Lossy bool
+
+	// lines are the hashes of the lines of the whole text, to tell later
+	// which of them changed; nil for a long text.
+	lines []uint64
+	seed  maphash.Seed
 }
 
 // Complete reports whether every byte was seen.
 func (v *View) Complete() bool {
-	return v.Total == 0 || v.Total > 0 && len(v.Spans) == 1 && v.Spans[0] == Span{0, v.Total}
+	return v.Total == 0 || len(v.Spans) == 1 && v.Spans[0] == Span{0, v.Total}
 }
 
 // Seen returns how many bytes were seen.
@@ -61,58 +76,153 @@ func (v *View) Seen() int64 {
 	return n
 }
 
-// Same reports whether a file in that state is the one that was seen: the
-// same version, or another version with the same bytes.
-func (v *View) Same(version Version, sum Sum) bool {
-	return v.Version == version || v.Sum != Sum{} && v.Sum == sum
+// Same reports whether a file is the one that was seen: the same version, or
+// another version with the same bytes.
+func (v *View) Same(now File) bool {
+	return v.Version == now.Version || v.Version.Size == now.Version.Size && v.Sum != Sum{} && v.Sum == SumOf(now.Data)
 }
 
-// Saw adds what a read has shown. A view of the same content grows; any
-// other is replaced. sight's Spans are added in any order.
-func (v *Views) Saw(rel string, sight View) {
+// ChangedLines compares a text with the one that was seen and returns the
+// lines of it that are different or new, from 1; to is from-1 where lines
+// were only removed before from. It reports false where that is not known or
+// nothing changed.
+func (v *View) ChangedLines(text string) (from, to int, ok bool) {
+	if v.lines == nil {
+		return 0, 0, false
+	}
+	now := hashLines(text, v.seed)
+	if now == nil && text != "" {
+		return 0, 0, false
+	}
+	head := 0
+	for head < len(now) && head < len(v.lines) && now[head] == v.lines[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(now)-head && tail < len(v.lines)-head && now[len(now)-1-tail] == v.lines[len(v.lines)-1-tail] {
+		tail++
+	}
+	if head == len(now) && head == len(v.lines) {
+		return 0, 0, false
+	}
+	return head + 1, len(now) - tail, true
+}
+
+// hashLines returns a hash for each line, or nil for a text with too many.
+func hashLines(text string, seed maphash.Seed) []uint64 {
+	n := strings.Count(text, "\n") + 1
+	if n > maxLineHashes {
+		return nil
+	}
+	out := make([]uint64, 0, n)
+	for line := range strings.Lines(text) {
+		out = append(out, maphash.String(seed, line))
+	}
+	return out
+}
+
+// Saw adds what a read has shown of a text. A view of the same content
+// grows; any other is replaced.
+func (v *Views) Saw(rel string, sight View, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	old := v.views[rel]
-	if old == nil || !old.Same(sight.Version, sight.Sum) {
-		fresh := sight
-		fresh.Spans = mergeSpans(slices.Clone(sight.Spans))
-		v.put(rel, &fresh)
+	if old == nil || old.Version != sight.Version && (old.Sum != sight.Sum || old.Sum == Sum{}) {
+		sight.Spans = mergeSpans(slices.Clone(sight.Spans))
+		v.put(rel, &sight, text)
 		return
 	}
 	old.Version = sight.Version
-	if old.Total < 0 {
-		old.Total = sight.Total
-	}
-	if old.Sum == (Sum{}) {
-		old.Sum = sight.Sum
-	}
 	old.Lossy = old.Lossy || sight.Lossy
 	old.Spans = mergeSpans(append(old.Spans, sight.Spans...))
 }
 
-// Wrote records that the session itself has written the whole file.
-func (v *Views) Wrote(rel string, version Version, sum Sum, total int64) {
+// Wrote records that the session itself has given a file this text.
+func (v *Views) Wrote(rel string, version Version, sum Sum, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	whole := &View{Version: version, Sum: sum, Total: total}
-	if total > 0 {
-		whole.Spans = []Span{{0, total}}
+	whole := &View{Version: version, Sum: sum, Total: int64(len(text))}
+	whole.Spans = mergeSpans([]Span{{0, whole.Total}})
+	v.put(rel, whole, text)
+}
+
+// An Edit says that an edit replaced the bytes of From by Len new ones.
+type Edit struct {
+	From Span
+	Len  int64
+}
+
+// Edited carries a view over to the text after edits. Each step is a list of
+// edits in order, in terms of the text before that step. What was seen stays
+// seen, and what was written counts as seen. A view of another content than
+// before says nothing about the rest of the new one.
+func (v *Views) Edited(rel string, before File, after View, steps [][]Edit, text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var spans []Span
+	if old := v.views[rel]; old != nil && old.Same(before) {
+		spans = old.Spans
+		after.Lossy = after.Lossy || old.Lossy
 	}
-	v.put(rel, whole)
+	for _, edits := range steps {
+		spans = mergeSpans(shiftSpans(spans, edits))
+	}
+	after.Spans = spans
+	v.put(rel, &after, text)
+}
+
+// shiftSpans moves spans of a text to where their bytes are after edits, and
+// adds what the edits wrote.
+func shiftSpans(spans []Span, edits []Edit) []Span {
+	var out []Span
+	delta, at := int64(0), int64(0)
+	keep := func(upTo int64) {
+		for _, s := range spans {
+			from, to := max(s.From, at), min(s.To, upTo)
+			if from < to {
+				out = append(out, Span{from + delta, to + delta})
+			}
+		}
+	}
+	for _, e := range edits {
+		keep(e.From.From)
+		out = append(out, Span{e.From.From + delta, e.From.From + delta + e.Len})
+		delta += e.Len - (e.From.To - e.From.From)
+		at = e.From.To
+	}
+	keep(math.MaxInt64 / 2)
+	return out
 }
 
 // put sets an entry and makes it the newest. v.mu is held.
-func (v *Views) put(rel string, view *View) {
-	if _, ok := v.views[rel]; ok {
+func (v *Views) put(rel string, view *View, text string) {
+	if old, ok := v.views[rel]; ok {
+		v.hashes -= len(old.lines)
 		v.order = slices.DeleteFunc(v.order, func(s string) bool { return s == rel })
+	}
+	view.lines, view.seed = nil, v.seed
+	if v.hashes < maxAllHashes {
+		view.lines = hashLines(text, v.seed)
+		v.hashes += len(view.lines)
 	}
 	v.views[rel] = view
 	v.order = append(v.order, rel)
 	if len(v.order) > maxViews {
+		v.hashes -= len(v.views[v.order[0]].lines)
 		delete(v.views, v.order[0])
 		v.order = v.order[1:]
 		v.evicted = true
 	}
+}
+
+// Recent returns the files that were seen last, the last one first, at most
+// n of them.
+func (v *Views) Recent(n int) []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	last := slices.Clone(v.order[max(0, len(v.order)-n):])
+	slices.Reverse(last)
+	return last
 }
 
 // Of returns what is known of a file. Where nothing is known, unsure says

@@ -57,12 +57,16 @@ func New(session *handrail.Session, o Options) (*Server, error) {
 // ServeStdio speaks over a pair of streams until the client goes away or ctx
 // ends. Calls that are still running then are cancelled.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	return s.serve(ctx, draining{&mcp.IOTransport{Reader: in, Writer: out}})
+}
+
+func (s *Server) serve(ctx context.Context, t mcp.Transport) error {
 	stop := s.session.Subscribe(func() {
 		// A list that cannot be shown was refused at registration already.
 		_ = s.refresh()
 	})
 	defer stop()
-	return s.sdk.Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
+	return s.sdk.Run(ctx, t)
 }
 
 // refresh brings the SDK's list in line with the session's. The SDK tells

@@ -1,0 +1,43 @@
+# The commands of this repository. Only Go is needed; lint and test fetch
+# their runners, pinned, through the Go module proxy, into Go's own cache.
+
+GOTESTSUM := go run gotest.tools/gotestsum@v1.13.0
+LINT      := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+# The race detector needs a C compiler; the product does not.
+RACE      := $(if $(shell command -v gcc),-race)
+DIR       ?= .
+FUZZTIME  ?= 60s
+BENCH     ?= .
+
+# Test suites that others wrote come as npm packages, pinned by a lock file.
+SUITES    := $(patsubst %/package-lock.json,%/node_modules,$(wildcard internal/*/testdata/*/package-lock.json))
+
+.PHONY: build demo test bench lint fuzz fmt clean
+
+build: ## the binary, static, at bin/handrail
+	CGO_ENABLED=0 go build -trimpath -o bin/handrail ./cmd/handrail
+
+demo: build ## governed calls on a folder of yours: make demo DIR=~/some/project
+	@./scripts/demo.sh "$(DIR)"
+
+test: $(SUITES) ## every test
+	$(GOTESTSUM) --format pkgname -- $(RACE) ./...
+
+%/node_modules: %/package-lock.json
+	npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+bench: ## every benchmark, with allocations; BENCH=regexp picks some
+	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+lint: ## gofmt, vet and the rules of .golangci.yml
+	$(LINT) run ./...
+
+fuzz: ## every fuzz target for FUZZTIME each
+	@./scripts/fuzz.sh "$(FUZZTIME)"
+
+fmt: ## rewrite in gofmt's form
+	gofmt -w .
+
+clean: ## remove what build made
+	rm -rf bin

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/handrail-tools/handrail"
+	"github.com/handrail-tools/handrail/internal/config"
+	"github.com/handrail-tools/handrail/tool"
+)
+
+// flags are the flags that every sub-command has.
+type flags struct {
+	workspace, profile, config, mode, surface, stateDir string
+	model, provider                                     string
+	json                                                bool
+}
+
+func (f *flags) register(root *cobra.Command) {
+	fs := root.PersistentFlags()
+	fs.StringVarP(&f.workspace, "workspace", "w", ".", "folder that the tools work in")
+	fs.StringVar(&f.profile, "profile", "", "profile of the settings to lay on top")
+	fs.StringVar(&f.config, "config", "", "settings file, laid over the user's own")
+	fs.StringVar(&f.mode, "mode", "", "what needs no question: read-only, workspace-write or full-access")
+	fs.StringVar(&f.surface, "surface", "", "tool names and schemas to use: handrail or claude")
+	fs.StringVar(&f.model, "model", "", "model that the tools are for, where a policy depends on it")
+	fs.StringVar(&f.provider, "provider", "", "provider of that model")
+	fs.StringVar(&f.stateDir, "state-dir", "", "folder that keeps results and the log")
+	fs.BoolVar(&f.json, "json", false, "print JSON")
+
+	words := func(list []string) cobra.CompletionFunc {
+		return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
+	}
+	// These fail only for a flag that does not exist.
+	_ = root.RegisterFlagCompletionFunc("mode", words(config.Modes()))
+	_ = root.RegisterFlagCompletionFunc("surface", words(config.Surfaces()))
+	_ = root.MarkPersistentFlagDirname("workspace")
+	_ = root.MarkPersistentFlagDirname("state-dir")
+	_ = root.MarkPersistentFlagFilename("config", "json")
+}
+
+// load reads the settings in force.
+func (f *flags) load() (*config.Loaded, error) {
+	over := config.Settings{Surface: f.surface, Permission: config.Permission{Mode: f.mode}}
+	if err := errors.Join(oneOf("--mode", f.mode, config.Modes()), oneOf("--surface", f.surface, config.Surfaces())); err != nil {
+		return nil, usage(err)
+	}
+	if f.stateDir != "" {
+		dir, err := filepath.Abs(f.stateDir)
+		if err != nil {
+			return nil, failure(err)
+		}
+		over.StateDir = dir
+	}
+	home, _ := os.UserHomeDir() // without a home, ~ has no meaning
+	l, err := config.Load(config.Request{
+		Base: baseSettings(home), Workspace: f.workspace, UserFile: config.UserFile(), File: f.config,
+		Home: home, Profile: f.profile, Flags: over,
+	})
+	return l, usage(err)
+}
+
+// open starts a session with the settings in force. Close it.
+func (f *flags) open(ctx context.Context, o handrail.Options) (*handrail.Session, *config.Loaded, error) {
+	l, err := f.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Workspace, o.Model, o.Provider = f.workspace, f.model, f.provider
+	if o.Origin.Kind == "" {
+		o.Origin.Kind = tool.OriginCLI
+	}
+	applySettings(&o, l.Settings)
+	s, err := handrail.Open(ctx, o)
+	if err != nil {
+		return nil, nil, usage(errors.New(l.Locate(err.Error())))
+	}
+	return s, l, nil
+}
+
+func oneOf(flag, value string, words []string) error {
+	if value == "" {
+		return nil
+	}
+	for _, w := range words {
+		if w == value {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s cannot be %q%s", flag, value, orWords(value, words))
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/handrail-tools/handrail/internal/config"
+)
+
+var fence = regexp.MustCompile("(?s)```(console|json)\n(.*?)```")
+
+// block returns the first block of the README in that language.
+func block(t *testing.T, readme []byte, language string) string {
+	t.Helper()
+	for _, m := range fence.FindAllSubmatch(readme, -1) {
+		if string(m[1]) == language {
+			return string(m[2])
+		}
+	}
+	t.Fatalf("the README has no block of %s", language)
+	return ""
+}
+
+// TestREADMEShowsWhatHappens runs the commands that the README shows, in a
+// copy of testdata/readme, and compares what they print. With UPDATE_SCRIPTS
+// set it rewrites the README instead.
+func TestREADMEShowsWhatHappens(t *testing.T) {
+	path, err := filepath.Abs("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := block(t, readme, "console")
+
+	dir := filepath.Join(t.TempDir(), "project")
+	if err := os.CopyFS(dir, os.DirFS("testdata/readme")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Chdir(dir)
+	var got strings.Builder
+	for line := range strings.Lines(shown) {
+		if command, ok := strings.CutPrefix(line, "$ handrail "); ok {
+			got.WriteString(line)
+			var both bytes.Buffer
+			run(context.Background(), &terminal{in: strings.NewReader(""), out: &both, err: &both}, strings.Fields(command))
+			got.Write(both.Bytes())
+		}
+	}
+	switch {
+	case got.String() == shown:
+	case os.Getenv("UPDATE_SCRIPTS") != "":
+		if err := os.WriteFile(path, bytes.Replace(readme, []byte(shown), []byte(got.String()), 1), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("the README shows\n%s\nand the program prints\n%s", shown, got.String())
+	}
+}
+
+// TestREADMESettingsAreValid opens a session with the settings that the
+// README shows.
+func TestREADMESettingsAreValid(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "config.json")
+	if err := os.WriteFile(file, []byte(block(t, readme, "json")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	var out, complaints bytes.Buffer
+	args := []string{"tools", "-w", t.TempDir(), "--config", file, "--profile", "review", "--provider", "small-model"}
+	if code := run(t.Context(), &terminal{out: &out, err: &complaints}, args); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, complaints.String())
+	}
+	if !strings.Contains(out.String(), "read_file") || strings.Contains(out.String(), "write_file") {
+		t.Errorf("the provider's policy does not hold:\n%s", out.String())
+	}
+}
+
+// TestEveryWordOfTheSettingsIsKnown keeps the words that the settings allow
+// in step with the rooms that read them.
+func TestEveryWordOfTheSettingsIsKnown(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	dir := t.TempDir()
+	for list, words := range map[string][]string{
+		`{"permission": {"mode": "WORD"}}`: config.Modes(), `{"permission": {"approval": "WORD"}}`: config.Approvals(),
+		`{"policy": {"shell_writes": "WORD"}}`: config.ShellWrites(), `{"surface": "WORD"}`: config.Surfaces(),
+	} {
+		for _, word := range words {
+			file := filepath.Join(dir, "c.json")
+			if err := os.WriteFile(file, []byte(strings.Replace(list, "WORD", word, 1)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			var complaints bytes.Buffer
+			if code := run(t.Context(), &terminal{out: &bytes.Buffer{}, err: &complaints}, []string{"tools", "-w", dir, "--config", file}); code != exitOK {
+				t.Errorf("%s with %s: %s", list, word, complaints.String())
+			}
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/handrail-tools/handrail"
+	"github.com/handrail-tools/handrail/internal/config"
+	"github.com/handrail-tools/handrail/internal/policy"
+	"github.com/handrail-tools/handrail/internal/suggest"
+	"github.com/handrail-tools/handrail/internal/workspace"
+)
+
+// baseSettings are the settings of the command line where nobody says
+// otherwise: a person who calls a tool on a folder means the folder.
+func baseSettings(home string) config.Settings {
+	s := config.BuiltinProfiles()["workspace-write"]
+	s.Workspace.Unreadable = workspace.DefaultUnreadable()
+	s.StateDir = stateDir(home)
+	return s
+}
+
+// stateDir is where the XDG rules put what a program may lose but would
+// rather not.
+func stateDir(home string) string {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "handrail")
+	}
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, ".local", "state", "handrail")
+}
+
+// applySettings puts the settings into the options of a session.
+func applySettings(o *handrail.Options, s config.Settings) {
+	o.Surface, o.StateDir, o.Timeout = s.Surface, s.StateDir, s.Timeout
+	o.Permission = handrail.Permission{
+		Mode: handrail.Mode(s.Permission.Mode), Approval: handrail.Approval(s.Permission.Approval),
+		Allow: s.Permission.Allow, Ask: s.Permission.Ask, Deny: s.Permission.Deny,
+	}
+	o.Policy = policyOf(s.Policy)
+	o.PolicyByProvider = make(map[string]handrail.Policy, len(s.Policy.ByProvider))
+	for name, p := range s.Policy.ByProvider {
+		o.PolicyByProvider[name] = policyOf(p)
+	}
+	o.Files = handrail.WorkspaceOptions{
+		Granted: s.Workspace.Granted, ReadOnlyDirs: s.Workspace.ReadOnlyDirs,
+		Protected: s.Workspace.Protected, Unreadable: s.Workspace.Unreadable,
+	}
+	o.Exposure = handrail.Exposure{
+		Deferred: s.Exposure.Deferred != nil && *s.Exposure.Deferred,
+		Pinned:   s.Exposure.Pinned, Away: s.Exposure.Away,
+		MaxListed: s.Exposure.MaxListed, IdleTurns: s.Exposure.IdleTurns,
+	}
+	o.Secrets = map[string]string{}
+	for _, name := range s.SecretEnv {
+		if value := os.Getenv(name); value != "" {
+			o.Secrets[name] = value
+		}
+	}
+}
+
+func policyOf(p config.Policy) handrail.Policy {
+	return handrail.Policy{
+		Allow: p.Allow, Deny: p.Deny, RequireTags: p.RequireTags, ShellWrites: policy.ShellWrites(p.ShellWrites),
+	}
+}
+
+// orWords says which of the words was probably meant, and all of them.
+func orWords(value string, words []string) string {
+	hint := ""
+	if near, ok := suggest.Nearest(value, words); ok {
+		hint = " (did you mean \"" + near + "\"?)"
+	}
+	return hint + "; it is one of " + strings.Join(words, ", ")
+}

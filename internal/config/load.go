@@ -1,0 +1,248 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// WorkspaceFile is where a workspace keeps its own settings, below its root.
+const WorkspaceFile = ".handrail/config.json"
+
+// Request says where to look for settings.
+type Request struct {
+	// Base is what holds where nobody says otherwise. Its Unreadable must be
+	// the list that is in force then: the workspace's own file adds to it.
+	Base Settings
+	// Workspace is the root whose own file is read; "" reads none.
+	Workspace string
+	// UserFile is the user's own file, usually from [UserFile]. It need not
+	// exist; "" reads none.
+	UserFile string
+	// File is a file that was asked for and must exist; "" asks for none.
+	File string
+	// Home stands for "~" in the files; "" leaves no such paths.
+	Home string
+	// Profile is the name of the profile to lay on top, or "".
+	Profile string
+	// Flags is what the command line says.
+	Flags Settings
+}
+
+// Loaded is the settings in force.
+type Loaded struct {
+	Settings
+	// Files are the files that were found, in the order they were laid.
+	Files []string
+
+	files []*file
+}
+
+// UserFile returns where the user's own settings are looked for, or "" on a
+// machine that has no place for them.
+func UserFile() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "handrail", "config.json")
+}
+
+// Load reads the files that req names and lays them over each other. The
+// error is a [Problems] where a file says something that is wrong.
+func Load(req Request) (*Loaded, error) {
+	l := &Loaded{Settings: req.Base.clone()}
+	var problems Problems
+	for _, one := range []struct {
+		name     string
+		required bool
+	}{{req.UserFile, false}, {req.File, true}} {
+		found, ps := l.trusted(one.name, one.required, req.Home)
+		problems = append(problems, ps...)
+		if found != nil {
+			l.Settings = overlay(l.Settings, found.settings)
+		}
+	}
+	own, ps := l.own(req.Workspace)
+	problems = append(problems, ps...)
+
+	if req.Profile != "" {
+		p, err := l.profile(req.Profile)
+		if err != nil && len(problems) == 0 {
+			return nil, err
+		}
+		l.Settings = overlay(l.Settings, p)
+	}
+	l.Settings = overlay(l.Settings, req.Flags)
+	if own != nil {
+		l.Settings, ps = narrow(l.Settings, own)
+		problems = append(problems, ps...)
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	l.protectFiles(req)
+	return l, nil
+}
+
+// Locate puts file:line:column in front of each line of text that quotes an
+// entry of a list of the settings and names that list. What an entry means
+// is known only to the rooms that read it, and they do not know the files.
+func (l *Loaded) Locate(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if place := l.placeOf(line); place != "" {
+			lines[i] = place + ": " + strings.TrimPrefix(line, "- ")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (l *Loaded) placeOf(line string) string {
+	for _, f := range slices.Backward(l.files) {
+		for _, key := range slices.Sorted(maps.Keys(f.places)) {
+			path, entry, isEntry := strings.Cut(key, "\x00")
+			list := path[strings.LastIndexByte(path, '.')+1:]
+			if isEntry && strings.Contains(line, list) && strings.Contains(line, quote(entry)) {
+				at, column := position(f.data, f.places[key])
+				return fmt.Sprintf("%s:%d:%d", f.name, at, column)
+			}
+		}
+	}
+	return ""
+}
+
+func (l *Loaded) profile(name string) (Settings, error) {
+	all := BuiltinProfiles()
+	maps.Copy(all, l.Profiles)
+	if p, ok := all[name]; ok {
+		return p, nil
+	}
+	names := slices.Sorted(maps.Keys(all))
+	return Settings{}, fmt.Errorf("no profile is called %q%s; there are %s", name, didYouMean(name, names), strings.Join(names, ", "))
+}
+
+// trusted reads a file of the user's.
+func (l *Loaded) trusted(name string, required bool, home string) (*file, Problems) {
+	if name == "" {
+		return nil, nil
+	}
+	data, err := readAll(os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0))
+	if errors.Is(err, fs.ErrNotExist) && !required {
+		return nil, nil
+	}
+	return l.take(name, data, err, home, trusted)
+}
+
+// own reads the workspace's file. The workspace may be hostile, so the file
+// is opened beneath the root and is not waited for.
+func (l *Loaded) own(workspace string) (*file, Problems) {
+	if workspace == "" {
+		return nil, nil
+	}
+	name := filepath.Join(workspace, filepath.FromSlash(WorkspaceFile))
+	root, err := os.OpenRoot(workspace)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // whoever opens the workspace says so
+	}
+	if err != nil {
+		return nil, Problems{{File: workspace, Text: "opening the workspace: " + reason(err)}}
+	}
+	defer func() { _ = root.Close() }()
+	data, err := readAll(root.OpenFile(filepath.FromSlash(WorkspaceFile), os.O_RDONLY|syscall.O_NONBLOCK, 0))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return l.take(name, data, err, "", workspaceOwn)
+}
+
+func (l *Loaded) take(name string, data []byte, err error, home string, from source) (*file, Problems) {
+	if err != nil {
+		return nil, Problems{{File: name, Text: "reading the settings: " + reason(err)}}
+	}
+	f, problems := parse(name, data, home, from)
+	l.Files = append(l.Files, name)
+	l.files = append(l.files, f)
+	return f, problems
+}
+
+// readAll reads a regular file of at most [MaxFile] bytes and closes it. It
+// takes what opening it returned.
+func readAll(f *os.File, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > MaxFile {
+		return nil, fmt.Errorf("it is larger than %d bytes", MaxFile)
+	}
+	return data, nil
+}
+
+// protectFiles protects the user's files where they lie in the workspace, as
+// they do when somebody works in the home directory: a tool that could write
+// them could give itself anything.
+func (l *Loaded) protectFiles(req Request) {
+	if req.Workspace == "" {
+		return
+	}
+	root, err := filepath.EvalSymlinks(req.Workspace)
+	if err != nil {
+		root = req.Workspace
+	}
+	for _, name := range []string{req.UserFile, req.File} {
+		if rel, ok := below(root, name); ok {
+			l.Workspace.Protected = union(l.Workspace.Protected, []string{rel})
+		}
+	}
+}
+
+// below returns the slash-separated path of name below root. A file that
+// does not exist yet counts by its directory.
+func below(root, name string) (string, bool) {
+	if name == "" {
+		return "", false
+	}
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return "", false
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+		abs = filepath.Join(dir, filepath.Base(abs))
+	}
+	rel, err := filepath.Rel(root, abs)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// reason drops the path from a file error; it stands before the text.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+func quote(s string) string { return strconv.Quote(s) }

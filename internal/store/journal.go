@@ -1,0 +1,157 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// maxJournal is how large a journal may become, in bytes. It does so
+	// only while the index cannot be written.
+	maxJournal = 64 << 20
+
+	// fullJournal is the size in bytes, and fullRecords the number of
+	// records, at which a journal is moved into the index. They bound what
+	// a reader scans and what a move writes at once.
+	fullJournal = 1 << 20
+	fullRecords = 256
+)
+
+// journal is the file into which one process writes its results. The lock on
+// it says that the process lives; without one, whoever comes next adopts it
+// with what is in it.
+type journal struct {
+	file *os.File
+	size int64
+	ids  []string // written by this process
+}
+
+// acquireJournal locks the first journal that no process holds.
+func acquireJournal(d *dir) (*journal, error) {
+	for n := 0; ; n++ {
+		f, err := d.open(strconv.Itoa(n), os.O_RDWR|os.O_CREATE|os.O_APPEND)
+		if err != nil {
+			return nil, err
+		}
+		j, err := adopt(f)
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		if j != nil {
+			return j, nil
+		}
+		f.Close()
+	}
+}
+
+// adopt locks the journal in f. It returns nil where another process has it.
+func adopt(f *os.File) (*journal, error) {
+	if ok, err := lock(f, unix.LOCK_EX, false); !ok || err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	j := &journal{file: f, size: info.Size()}
+	if j.size == 0 {
+		return j, nil
+	}
+	// A line that a crash of the machine has torn must not spoil the next.
+	last := make([]byte, 1)
+	if _, err := f.ReadAt(last, j.size-1); err != nil {
+		return nil, err
+	}
+	if last[0] != '\n' {
+		return j, j.write([]byte("\n"))
+	}
+	return j, nil
+}
+
+// write appends whole lines with one write, or nothing.
+func (j *journal) write(lines []byte) error {
+	if j.size+int64(len(lines)) > maxJournal {
+		return fmt.Errorf("%s has %d bytes, and the index does not take them", j.file.Name(), j.size)
+	}
+	if _, err := j.file.Write(lines); err != nil {
+		if cut := j.file.Truncate(j.size); cut != nil {
+			return fmt.Errorf("%w; and taking back a part of a line: %w", err, cut)
+		}
+		return err
+	}
+	j.size += int64(len(lines))
+	return nil
+}
+
+func (j *journal) full() bool { return j.size >= fullJournal || len(j.ids) >= fullRecords }
+
+// close gives the journal up, with what is in it.
+func (j *journal) close() error { return j.file.Close() }
+
+// empty forgets what is in the journal.
+func (j *journal) empty() error {
+	if err := j.file.Truncate(0); err != nil {
+		return err
+	}
+	j.size = 0
+	return nil
+}
+
+// appendRecord appends the record's line.
+func appendRecord(b []byte, r *record) ([]byte, error) {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return b, fmt.Errorf("encoding the record of a result: %w", err)
+	}
+	return append(append(b, line...), '\n'), nil
+}
+
+// readJournal calls fn with each record in the journal f. A line that is no
+// record was torn by a crash, and is passed over.
+func readJournal(f *os.File, match []byte, fn func(*record)) error {
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, maxJournal))
+	if err != nil {
+		return fmt.Errorf("reading the journal %s: %w", f.Name(), err)
+	}
+	for line := range bytes.Lines(data) {
+		if match != nil && !bytes.Contains(line, match) {
+			continue
+		}
+		r := new(record)
+		if json.Unmarshal(line, r) == nil && IsID(r.ID) && len(r.Parts) > 0 {
+			fn(r)
+		}
+	}
+	return nil
+}
+
+// eachJournal calls fn with every journal that is not empty, opened for
+// reading, until fn reports that it has seen enough.
+func eachJournal(d *dir, fn func(*os.File) (enough bool, err error)) error {
+	names, err := d.names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		f, err := d.open(name, os.O_RDONLY)
+		if err != nil {
+			return err
+		}
+		enough := false
+		if info, serr := f.Stat(); serr != nil || info.Size() > 0 {
+			enough, err = fn(f)
+		}
+		f.Close()
+		if enough || err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,8 @@
+package file
+
+import "github.com/handrail-tools/handrail/tool"
+
+// All returns the tools of this package.
+func All() []tool.Tool {
+	return []tool.Tool{ReadFile(), WriteFile(), EditFile(), ListDir(), Glob(), ViewImage()}
+}

@@ -1,0 +1,18 @@
+// Package tools is the parts list: every tool that Handrail brings.
+package tools
+
+import (
+	"slices"
+
+	"github.com/handrail-tools/handrail/internal/tools/file"
+	"github.com/handrail-tools/handrail/internal/tools/memory"
+	"github.com/handrail-tools/handrail/internal/tools/ops"
+	"github.com/handrail-tools/handrail/internal/tools/plan"
+	"github.com/handrail-tools/handrail/tool"
+)
+
+// Always lists the tools that every session can serve.
+func Always() []tool.Tool { return slices.Concat(ops.All(), plan.All(), memory.All()) }
+
+// Files lists the tools that need a workspace.
+func Files() []tool.Tool { return file.All() }
