@@ -276,7 +276,7 @@ func TestL11_FinishedCallsKeepTheirResults(t *testing.T) {
 	})
 }
 
-func TestOwnTimeoutWins(t *testing.T) {
+func TestL12_OwnTimeoutWins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		wait := func(d time.Duration) func(context.Context, *tool.Call) (*tool.Result, error) {
 			return func(ctx context.Context, _ *tool.Call) (*tool.Result, error) {

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -11,7 +12,7 @@ import (
 
 // snapshot notes the state of the files that the call may write.
 func (t *trip) snapshot(context.Context) *tool.Error {
-	if len(t.act.Writes) > 0 {
+	if len(t.writes) > 0 {
 		t.before = t.states()
 	}
 	return nil
@@ -20,8 +21,8 @@ func (t *trip) snapshot(context.Context) *tool.Error {
 // states describes each file that the call may write, "" where there is
 // none.
 func (t *trip) states() map[string]string {
-	out := make(map[string]string, len(t.act.Writes))
-	for _, path := range t.act.Writes {
+	out := make(map[string]string, len(t.writes))
+	for _, path := range t.writes {
 		if info, err := t.d.Workspace.Stat(path); err == nil {
 			out[path] = fmt.Sprint(info.Sys())
 		}
@@ -36,7 +37,7 @@ func (t *trip) receipt(context.Context) *tool.Error {
 		return nil
 	}
 	after := t.states()
-	for _, path := range t.act.Writes {
+	for _, path := range t.writes {
 		if after[path] != t.before[path] {
 			t.result.Changed = append(t.result.Changed, path)
 		}
@@ -113,10 +114,7 @@ func (t *trip) budget() time.Duration {
 // what it had so far keeps the text.
 func (t *trip) settle(ctx context.Context, o outcome[*tool.Result]) *tool.Error {
 	if o.err != nil {
-		if ctx.Err() != nil {
-			return t.stopped(ctx)
-		}
-		return asError(o.err, tool.CodeFailed)
+		return t.settleError(ctx, o.err)
 	}
 	if o.value == nil {
 		return tool.Errorf(tool.CodeFailed, "%s returned no result", t.spec.Name)
@@ -135,6 +133,20 @@ func (t *trip) settle(ctx context.Context, o outcome[*tool.Result]) *tool.Error 
 	}
 	t.result = r
 	return nil
+}
+
+// settleError is how a call ends whose tool returned an error. What a tool
+// that was told to stop says of its own stays in front of the reason.
+func (t *trip) settleError(ctx context.Context, err error) *tool.Error {
+	own := asError(err, tool.CodeFailed)
+	if ctx.Err() == nil || own.Code == tool.CodePanicked {
+		return own
+	}
+	stop := t.stopped(ctx)
+	if _, coded := errors.AsType[*tool.Error](err); coded {
+		return &tool.Error{Code: stop.Code, Text: own.Text + "\n\n" + stop.Text, Metadata: own.Metadata, Err: err}
+	}
+	return stop
 }
 
 // surround adds to ctx what tools take from it.

@@ -198,8 +198,8 @@ func implied(a tool.Act) (e tool.Effects) {
 func (t *trip) resolveAct() {
 	a := t.assessed
 	t.act = permission.Act{Spec: t.spec, Effects: a.Effects, Hosts: a.Hosts, Command: a.Command}
-	t.act.Reads = t.resolvePaths(a.Reads, false)
-	t.act.Writes = t.resolvePaths(a.Writes, true)
+	t.act.Reads, _ = t.resolvePaths(a.Reads, false)
+	t.act.Writes, t.writes = t.resolvePaths(a.Writes, true)
 }
 
 // askTool has the tool assess the call. Handrail's own tools answer at once;
@@ -227,10 +227,9 @@ func (t *trip) askTool(ctx context.Context, a tool.Assesser) (tool.Act, *tool.Er
 	return act, nil
 }
 
-// resolvePaths gives the paths as rules judge them: below the workspace,
-// with links followed as far as the path exists.
-func (t *trip) resolvePaths(paths []string, write bool) []string {
-	var out []string
+// resolvePaths gives the paths as rules judge them and as the workspace
+// spells them, with links followed as far as the path exists.
+func (t *trip) resolvePaths(paths []string, write bool) (judged, here []string) {
 	for _, p := range paths {
 		if t.d.Workspace == nil {
 			t.act.Unresolved = p
@@ -250,9 +249,9 @@ func (t *trip) resolvePaths(paths []string, write bool) []string {
 		if why != "" && t.act.Protected == "" {
 			t.act.Protected, t.act.ProtectedBy = r.Rel, why
 		}
-		out = append(out, r.Rel)
+		judged, here = append(judged, r.Judged), append(here, r.Rel)
 	}
-	return out
+	return judged, here
 }
 
 func describe(a permission.Act) string {

@@ -36,6 +36,7 @@ type trip struct {
 	hookAsks string // why a hook wants a person asked
 	act      permission.Act
 	assessed tool.Act
+	writes   []string // what it may write, as the workspace spells it
 	verdict  permission.Verdict
 	answered bool              // a person said yes
 	before   map[string]string // the state of what may be written

@@ -125,9 +125,9 @@ func editFile(ctx context.Context, _ *tool.Call, in editArgs) (*tool.Result, err
 	if edits[0].OldString == "" {
 		return createByEdit(ctx, w, in.Path, edits)
 	}
-	var s session
+	var s editing
 	change, err := w.Edit(ctx, in.Path, func(old workspace.File) ([]byte, error) {
-		s = session{views: w.Views(), old: old, name: in.Path}
+		s = editing{views: w.Views(), old: old, name: in.Path}
 		return s.run(edits, in.Encoding)
 	})
 	if err != nil {

@@ -25,7 +25,7 @@ func FuzzEdit(f *testing.F) {
 	}
 	defer func() { _ = w.Close() }()
 	f.Fuzz(func(t *testing.T, data []byte, quote, replacement string, all bool) {
-		s := session{views: w.Views(), name: "f", old: workspace.File{Rel: "f", Data: data}}
+		s := editing{views: w.Views(), name: "f", old: workspace.File{Rel: "f", Data: data}}
 		e := oneEdit{OldString: quote, NewString: replacement, ReplaceAll: all}
 		if quote == "" || len(e.problems()) > 0 {
 			return
@@ -54,7 +54,7 @@ func FuzzEdit(f *testing.F) {
 }
 
 // checkAround makes sure that an edit only touched what it says.
-func checkAround(t *testing.T, before textfile.Text, out []byte, s *session) {
+func checkAround(t *testing.T, before textfile.Text, out []byte, s *editing) {
 	t.Helper()
 	if len(s.steps) != 1 {
 		t.Fatalf("%d steps for one edit", len(s.steps))

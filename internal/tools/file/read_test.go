@@ -114,9 +114,9 @@ func follow(t *testing.T, b *bench, args object) (all string, calls int) {
 	}
 }
 
-// TestFollowingTheFooters: the calls that the answers name lead through the
+// TestL45_L55_FollowingTheFooters: the calls that the answers name lead through the
 // whole file, of any shape, and in the end all of it was seen.
-func TestFollowingTheFooters(t *testing.T) {
+func TestL45_L55_FollowingTheFooters(t *testing.T) {
 	for name, text := range map[string]string{
 		"many short lines": numbers(9_000),
 		"long lines":       strings.Repeat(strings.Repeat("word ", 900)+"\n", 40),
