@@ -136,7 +136,10 @@ func dial(t tb, s *handrail.Session) *mcp.ClientSession {
 	fromServer, toClient := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan struct{})
-	go func() { served <- server.ServeStdio(ctx, fromClient, toClient) }()
+	go func() {
+		defer close(served)
+		_ = server.ServeStdio(ctx, fromClient, toClient) // ends with the pipe
+	}()
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
 		Connect(ctx, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
