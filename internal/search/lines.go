@@ -53,8 +53,9 @@ type lineSink struct {
 	text    []byte
 	number  int // of the line that begins at counted; 0 stands for 1
 	counted int
-	shown   int // up to where lines were returned
-	after   int // how many lines are still to return after a match
+	shown   int    // up to where lines were returned
+	held    []Line // lines before text that a match may still need, where one was too long to be kept
+	after   int    // how many lines are still to return after a match
 }
 
 func (l *lineSink) piece(text []byte, begin int) {
@@ -66,8 +67,24 @@ func (l *lineSink) piece(text []byte, begin int) {
 
 func (l *lineSink) skip(text []byte) {
 	l.piece(text, len(text))
+	l.holdFrom(max(linesBack(text, len(text), l.query.Before), l.shown), len(text))
 	l.numberAt(len(text))
 	l.counted, l.shown = 0, max(0, l.shown-len(text))
+}
+
+// holdFrom holds the lines between two places.
+func (l *lineSink) holdFrom(at, end int) {
+	for at < end {
+		stop := lineEnd(l.text[:end], at)
+		l.hold(l.line(at, stop, at))
+		at = stop + 1
+	}
+}
+
+// hold keeps a line for a match that may follow.
+func (l *lineSink) hold(line Line) {
+	l.held = append(l.held, line)
+	l.held = l.held[max(0, len(l.held)-l.query.Before):]
 }
 
 func (l *lineSink) over() bool { return l.hits >= l.to && l.after == 0 }
@@ -100,6 +117,11 @@ func (l *lineSink) follow(limit int) {
 // precede returns the lines before the line that begins at start.
 func (l *lineSink) precede(start int) {
 	begin := linesBack(l.text, start, l.query.Before)
+	if begin == 0 && l.shown == 0 {
+		missing := l.query.Before - bytes.Count(l.text[:start], []byte("\n"))
+		l.lines = append(l.lines, l.held[max(0, len(l.held)-missing):]...)
+	}
+	l.held = nil
 	for begin = max(begin, l.shown); begin < start; {
 		end := lineEnd(l.text, begin)
 		l.add(begin, end, begin, false)
@@ -125,13 +147,19 @@ func lineEnd(text []byte, start int) int {
 
 // add returns a line.
 func (l *lineSink) add(start, end, within int, matches bool) {
-	line := Line{Number: l.numberAt(start), Match: matches}
+	line := l.line(start, end, within)
+	line.Match = matches
+	l.lines = append(l.lines, line)
+	l.shown = end + 1
+}
+
+func (l *lineSink) line(start, end, within int) Line {
+	line := Line{Number: l.numberAt(start)}
 	text := bytes.TrimSuffix(l.text[start:end], []byte("\r"))
 	var part []byte
 	part, line.Skipped, line.Runes = clip(text, min(within-start, len(text)))
 	line.Text = string(part)
-	l.lines = append(l.lines, line)
-	l.shown = end + 1
+	return line
 }
 
 // numberAt returns the number of the line that begins at start.
@@ -143,11 +171,14 @@ func (l *lineSink) numberAt(start int) int {
 
 func (l *lineSink) done(end int) (keep int) {
 	l.follow(end)
-	keep = max(linesBack(l.text, end, l.query.Before), l.shown)
-	if keep < end-l.room {
+	keep = min(max(linesBack(l.text, end, l.query.Before), l.shown), end)
+	if keep > 0 {
+		l.held = nil
+	}
+	if end-keep > l.room {
+		l.holdFrom(keep, end)
 		keep = end
 	}
-	keep = min(keep, end)
 	l.numberAt(keep)
 	l.counted -= keep
 	l.shown = max(0, l.shown-keep)
@@ -161,14 +192,18 @@ func (l *lineSink) long(p passed) bool {
 	if p.matches {
 		l.hits++
 	}
-	if show || l.after > 0 {
-		text := bytes.TrimSuffix(p.part, []byte("\r"))
-		text, skipped, _ := clip(text, min(p.within, len(text)))
-		l.lines = append(l.lines, Line{Number: number, Text: string(text), Skipped: p.skipped + skipped, Runes: p.runes, Match: show})
-		l.after = max(0, l.after-1)
-	}
-	if show {
-		l.after = l.query.After
+	text := bytes.TrimSuffix(p.part, []byte("\r"))
+	text, skipped, _ := clip(text, min(p.within, len(text)))
+	line := Line{Number: number, Text: string(text), Skipped: p.skipped + skipped, Runes: p.runes, Match: show}
+	switch {
+	case show:
+		l.lines = append(append(l.lines, l.held...), line)
+		l.after, l.held = l.query.After, nil
+	case l.after > 0:
+		l.lines = append(l.lines, line)
+		l.after--
+	default:
+		l.hold(line)
 	}
 	return !l.over()
 }

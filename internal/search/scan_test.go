@@ -170,6 +170,31 @@ func TestL57_LongLinesAreCutAroundTheMatch(t *testing.T) {
 	}
 }
 
+// Lines around one that is longer than the buffer.
+func TestContextOfLongLines(t *testing.T) {
+	long := strings.Repeat("x", 3*bufferSize)
+	text := "1\n2\n3\n" + long + "needle\n5\n6\nneedle\n8\n9\n" + long + "\n11\nneedle\n" + long
+	q := &Query{Pattern: compile(t, "needle", match.Options{}), Before: 2, After: 1}
+	f := FileHits{To: 9}
+	scannerOf(q, bufferSize).extract(strings.NewReader(text), &f)
+	got := []string{}
+	for _, l := range f.Lines {
+		got = append(got, fmt.Sprint(l.Number, l.Match, l.Runes))
+	}
+	size := len(long)
+	want := []string{
+		"2false0", "3false0", fmt.Sprint(4, "true", size+6), "5false0", "6false0", "7true0", "8false0",
+		fmt.Sprint(10, "false", size), "11false0", "12true0", fmt.Sprint(13, "false", size),
+	}
+	for i := range want {
+		want[i] = strings.ReplaceAll(want[i], " ", "")
+		got[min(i, len(got)-1)] = strings.ReplaceAll(got[min(i, len(got)-1)], " ", "")
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestEncodings(t *testing.T) {
 	utf16Of := func(s string, big bool) string {
 		var b bytes.Buffer

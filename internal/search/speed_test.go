@@ -210,7 +210,7 @@ func (s *allSink) flush(limit int) {
 func (s *allSink) over() bool { return false }
 
 func (s *allSink) piece(text []byte, begin int) {
-	s.room = bufferSize / 2
+	s.room, s.query = bufferSize/2, s.w.query
 	s.lineSink.piece(text, begin)
 }
 
@@ -250,7 +250,6 @@ func (s *allSink) follow(limit int) {
 
 func (s *allSink) done(end int) int {
 	s.follow(end)
-	s.query = s.w.query
 	return s.lineSink.done(end)
 }
 
@@ -260,6 +259,13 @@ func (s *allSink) long(p passed) bool {
 	sep := byte('-')
 	if p.matches {
 		sep = ':'
+	}
+	if p.matches {
+		for _, l := range s.held {
+			s.out = append(append(append(s.out, s.w.dir...), s.path...), '-')
+			s.out = append(append(append(strconv.AppendInt(s.out, int64(l.Number), 10), '-'), l.Text...), '\n')
+		}
+		s.held = nil
 	}
 	if p.matches || s.after > 0 {
 		s.out = append(append(append(s.out, s.w.dir...), s.path...), sep)
