@@ -13,7 +13,11 @@ import (
 	serve "github.com/handrail-tools/handrail/internal/serve/mcp"
 	"github.com/handrail-tools/handrail/tool"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
 )
+
+// Nothing that a session starts may outlive it.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // anyArgs is the schema of a tool that takes one number and one text.
 const anyArgs = `{"type":"object","properties":{"n":{"type":"integer"},"s":{"type":"string"}},"additionalProperties":false}`
