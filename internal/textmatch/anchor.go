@@ -53,7 +53,7 @@ func (s *search) blockAnchor() []Match {
 		if c.budget < 0 {
 			return nil
 		}
-		if bestTo >= 0 && len(found) < maxMatches {
+		if bestTo >= 0 && len(found) < s.limit {
 			m := Match{Stage: BlockAnchor, Similarity: best.score, pairs: best.pairs(n, bestTo-from+1), withEnd: s.withEnd}
 			m.Start, m.End = s.span(from, bestTo+1, s.withEnd)
 			found = append(found, m)

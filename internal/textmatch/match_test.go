@@ -1,8 +1,10 @@
 package textmatch
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // apply finds a quotation and replaces it, and says how it went.
@@ -147,6 +149,26 @@ func TestBudget(t *testing.T) {
 		t.Errorf("%d matches", len(found))
 	}
 	Nearest(text, quote)
+}
+
+// TestLargeQuotation: a quotation as large as a call may hold, with every
+// line a little off, is fitted in reasonable time.
+func TestLargeQuotation(t *testing.T) {
+	var text, quote, replacement strings.Builder
+	for i := range 20_000 {
+		indent := strings.Repeat("\t", 1+i%5)
+		fmt.Fprintf(&text, "%sline  %d\n", indent, i)
+		fmt.Fprintf(&quote, "%sline %d\n", indent, i)
+		fmt.Fprintf(&replacement, "%schanged %d\n", indent, i)
+	}
+	start := time.Now()
+	got, stage := apply(text.String(), quote.String(), replacement.String())
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if stage != "whitespace_normalized" || got != replacement.String() {
+		t.Errorf("%s: %.100q", stage, got)
+	}
 }
 
 func FuzzFind(f *testing.F) {

@@ -2,6 +2,7 @@ package textmatch
 
 import (
 	"go/build"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -80,8 +81,8 @@ func TestPerturbedQuotations(t *testing.T) {
 		if !quotable(text, block, change) {
 			continue
 		}
-		for name, perturb := range perturbations {
-			quoted := perturb(rng, block)
+		for _, name := range slices.Sorted(maps.Keys(perturbations)) {
+			quoted := perturbations[name](rng, block)
 			// The line to change is the one that is still recognised.
 			q := slices.IndexFunc(quoted, func(l string) bool { return sameWords(l, block[change]) })
 			if q < 0 {

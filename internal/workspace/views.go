@@ -171,17 +171,21 @@ func (v *Views) Edited(rel string, before File, after View, steps [][]Edit, text
 	v.put(rel, &after, text)
 }
 
-// shiftSpans moves spans of a text to where their bytes are after edits, and
-// adds what the edits wrote.
+// shiftSpans moves spans of a text, in order and apart, to where their bytes
+// are after edits, and adds what the edits wrote.
 func shiftSpans(spans []Span, edits []Edit) []Span {
 	var out []Span
 	delta, at := int64(0), int64(0)
 	keep := func(upTo int64) {
-		for _, s := range spans {
-			from, to := max(s.From, at), min(s.To, upTo)
+		for len(spans) > 0 {
+			from, to := max(spans[0].From, at), min(spans[0].To, upTo)
 			if from < to {
 				out = append(out, Span{from + delta, to + delta})
 			}
+			if spans[0].To > upTo {
+				return // the rest of it lies behind the edit
+			}
+			spans = spans[1:]
 		}
 	}
 	for _, e := range edits {

@@ -117,7 +117,11 @@ func (s *editing) applyLineEnds(e oneEdit) (bool, error) {
 
 // find returns the places to replace: one, or all of them if asked for.
 func (s *editing) find(text string, e oneEdit, quote, replacement string) ([]textmatch.Match, error) {
-	found := textmatch.Find(text, quote)
+	look := textmatch.Find
+	if e.ReplaceAll || e.NearLine > 0 {
+		look = textmatch.FindAll
+	}
+	found := look(text, quote)
 	if len(found) == 0 {
 		return nil, s.notFound(text, quote, replacement)
 	}
@@ -128,7 +132,7 @@ func (s *editing) find(text string, e oneEdit, quote, replacement string) ([]tex
 		if found[0].Stage == textmatch.BlockAnchor && len(found) > 1 {
 			return nil, tool.Failf("old_string is not in %s as it was quoted, and %d places are similar; replace_all takes only places that agree. Nothing was changed", tool.Clip(s.name), len(found))
 		}
-		return textmatch.Apart(found), nil
+		return found, nil
 	}
 	if len(found) > 1 && e.NearLine > 0 {
 		found = nearest(text, found, e.NearLine)

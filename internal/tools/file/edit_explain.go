@@ -30,7 +30,11 @@ const (
 // tell the places apart.
 func ambiguous(name, text string, found []textmatch.Match) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "old_string fits %d places in %s", len(found), tool.Clip(name))
+	least := ""
+	if len(found) >= textmatch.MaxMatches {
+		least = "at least "
+	}
+	fmt.Fprintf(&b, "old_string fits %s%d places in %s", least, len(found), tool.Clip(name))
 	if found[0].Stage != textmatch.Exact {
 		fmt.Fprintf(&b, " (none of them exactly; by %s)", found[0].Stage)
 	}

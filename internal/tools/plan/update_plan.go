@@ -3,19 +3,13 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // for the description
 	"fmt"
 	"strings"
 
 	"github.com/handrail-tools/handrail/tool"
-)
-
-const (
-	// maxSteps and maxStep bound a plan: one that is longer is no help to
-	// the person who follows it.
-	maxSteps = 100
-	maxStep  = 1000
 )
 
 //go:embed update_plan.md
@@ -28,6 +22,7 @@ type planArgs struct {
 
 type step struct {
 	Step   string `json:"step" jsonschema:"what is done in this step, in a few words" min:"1" max:"1000"`
+	Active string `json:"active_form,omitempty" jsonschema:"the step in the words of one who is doing it, for the person" max:"1000"`
 	Status string `json:"status" jsonschema:"how far the step is" enum:"pending|in_progress|completed"`
 }
 
@@ -56,7 +51,7 @@ func updatePlan(_ context.Context, _ *tool.Call, in planArgs) (*tool.Result, err
 	for _, s := range in.Plan {
 		counts[s.Status]++
 		if s.Status == "in_progress" {
-			current = s.Step
+			current = cmp.Or(s.Active, s.Step)
 		}
 	}
 	text := fmt.Sprintf("Plan updated: %d of %d steps completed", counts["completed"], len(in.Plan))
