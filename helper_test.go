@@ -145,7 +145,7 @@ func dial(t tb, s *handrail.Session) *mcp.ClientSession {
 	t.Cleanup(func() {
 		_ = client.Close() // the pipe may be gone already
 		cancel()
-		<-served
+		_ = <-served
 	})
 	return client
 }

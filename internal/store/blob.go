@@ -73,7 +73,7 @@ func (b *blobs) lock(how int) (io.Closer, error) {
 	}
 	ok, err := lock(f, how, how == unix.LOCK_SH)
 	if !ok {
-		f.Close()
+		_ = f.Close()
 		return nil, err
 	}
 	return f, nil
@@ -91,9 +91,9 @@ func (b *blobs) put(text string) (sum string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer held.Close()
+	defer func() { _ = held.Close() }()
 	if f, err := d.open(sum, os.O_RDWR); err == nil {
-		defer f.Close()
+		defer func() { _ = f.Close() }()
 		if holds(f, text) {
 			return sum, d.touch(sum)
 		}
@@ -161,7 +161,7 @@ func (b *blobs) open(sum string, size int64) (*os.File, error) {
 		return nil, err
 	}
 	if info, err := f.Stat(); err != nil || info.Size() != size {
-		f.Close()
+		_ = f.Close()
 		return nil, fmt.Errorf("%s is damaged: it does not have %d bytes", f.Name(), size)
 	}
 	return f, nil

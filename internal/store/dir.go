@@ -75,7 +75,7 @@ func openDir(at int, name, path string) (*dir, error) {
 	}
 	d := &dir{path: path, file: os.NewFile(uintptr(fd), path)}
 	if err := d.secure(d.file, 0o700); err != nil {
-		d.file.Close()
+		_ = d.file.Close()
 		return nil, err
 	}
 	return d, nil
@@ -123,7 +123,7 @@ func (d *dir) open(name string, flag int) (*os.File, error) {
 	}
 	f := os.NewFile(uintptr(fd), path)
 	if err := d.secure(f, 0o600); err != nil {
-		f.Close()
+		_ = f.Close()
 		return nil, err
 	}
 	return f, nil
@@ -165,7 +165,7 @@ func (d *dir) names() ([]string, error) {
 		return nil, &fs.PathError{Op: "open", Path: d.path, Err: err}
 	}
 	f := os.NewFile(uintptr(fd), d.path)
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	return f.Readdirnames(-1)
 }
 

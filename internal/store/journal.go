@@ -41,13 +41,13 @@ func acquireJournal(d *dir) (*journal, error) {
 		}
 		j, err := adopt(f)
 		if err != nil {
-			f.Close()
+			_ = f.Close()
 			return nil, err
 		}
 		if j != nil {
 			return j, nil
 		}
-		f.Close()
+		_ = f.Close()
 	}
 }
 
@@ -148,7 +148,7 @@ func eachJournal(d *dir, fn func(*os.File) (enough bool, err error)) error {
 		if info, serr := f.Stat(); serr != nil || info.Size() > 0 {
 			enough, err = fn(f)
 		}
-		f.Close()
+		_ = f.Close()
 		if enough || err != nil {
 			return err
 		}

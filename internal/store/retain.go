@@ -165,7 +165,7 @@ func (s *Store) removeBlobs(ctx context.Context, db *sql.DB, names []string) err
 	if held == nil || err != nil {
 		return err
 	}
-	defer held.Close()
+	defer func() { _ = held.Close() }()
 	journals, err := s.readJournals()
 	if err != nil {
 		return err
@@ -221,7 +221,7 @@ func (b *blobs) age(name string) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err != nil {
 		return 0, err
