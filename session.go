@@ -37,6 +37,7 @@ type Session struct {
 	dispatch *dispatch.Dispatcher
 	specs    atomic.Pointer[specList]
 	parent   *Session // nil for a session that was opened by itself
+	children children
 
 	// cleanup undoes, in reverse order, what opening has set up.
 	cleanup []func() error
@@ -132,16 +133,21 @@ func (s *Session) CallJSON(ctx context.Context, name string, args any) (*tool.Re
 // WriteMetrics writes the session's counters in the Prometheus text format.
 func (s *Session) WriteMetrics(w io.Writer) { s.metrics.Write(w) }
 
-// Close ends the session: it waits a moment for calls that were told to
-// stop, writes what is still in memory, and lets go of every file and
-// connection. A session that is closed twice says the same both times.
+// Close ends the session and its children: it waits a moment for calls that
+// were told to stop, writes what is still in memory, and lets go of every
+// file and connection. A session that is closed twice says the same both
+// times.
 func (s *Session) Close() error {
 	s.closing.Do(func() {
+		errs := []error{s.children.closeAll()}
 		ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
 		defer cancel()
-		errs := []error{s.dispatch.Close(ctx)}
+		errs = append(errs, s.dispatch.Close(ctx))
 		for i := len(s.cleanup) - 1; i >= 0; i-- {
 			errs = append(errs, s.cleanup[i]())
+		}
+		if s.parent != nil {
+			s.parent.children.forget(s)
 		}
 		s.closed = errors.Join(errs...)
 	})

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/handrail-tools/handrail/internal/dispatch"
 	"github.com/handrail-tools/handrail/internal/guard"
@@ -29,7 +31,8 @@ import (
 func Open(ctx context.Context, o Options) (*Session, error) {
 	s := &Session{id: "s_" + rand.Text()[:12], options: o, metrics: telemetry.New(), registry: registry.New()}
 	s.onClose(s.registry.Close)
-	err := errors.Join(s.openFiles(), s.openStore(), s.addTools())
+	// The files come after the store, whose folder they keep closed.
+	err := errors.Join(o.check(), s.openStore(), s.openFiles(), s.addTools())
 	if err == nil {
 		err = s.compile(nil)
 	}
@@ -39,43 +42,19 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	return s, nil
 }
 
-// ChildOptions say how a child session differs from its parent. Everything
-// in them narrows; the zero value is a child that may do what its parent
-// may.
-type ChildOptions struct {
-	// Workspace is another folder for the child. Empty means the parent's.
-	Workspace string
-	// Policy further restricts the child's tools.
-	Policy Policy
-	// Mode, unless empty, is the child's mode; it is never wider than the
-	// parent's.
-	Mode Mode
-	// Name is how events name the child.
-	Name string
-}
-
-// Child opens a session for a sub-agent. It sees no tool that s does not,
-// and may do nothing without a question that s may not. Close it before s.
-func (s *Session) Child(_ context.Context, o ChildOptions) (*Session, error) {
-	c := &Session{id: "s_" + rand.Text()[:12], options: s.options, metrics: s.metrics, store: s.store, parent: s}
-	if o.Workspace != "" {
-		c.options.Workspace = o.Workspace
+// check refuses numbers that mean nothing.
+func (o *Options) check() error {
+	var errs []error
+	if o.Timeout < 0 || o.Timeout > tool.MaxTimeout {
+		errs = append(errs, fmt.Errorf("the timeout %s is not between 0 and %s", o.Timeout, tool.MaxTimeout))
 	}
-	c.options.Origin = tool.Origin{Kind: tool.OriginAgent, Name: o.Name, Depth: s.options.Origin.Depth + 1}
-	c.options.Policy = o.Policy
-	c.options.PolicyByProvider = nil
-	c.options.Permission.Mode = s.judge.Narrower(o.Mode)
-	var err error
-	if c.registry, err = s.registry.Child(c.options.Workspace); err == nil {
-		c.onClose(c.registry.Close)
-		if err = c.openFiles(); err == nil {
-			err = c.compile(s.view)
-		}
+	if o.Hooks.Timeout < 0 {
+		errs = append(errs, fmt.Errorf("the timeout of hooks, %s, is negative", o.Hooks.Timeout))
 	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("opening a child session: %w", err), c.undo())
+	if o.Guard > GuardOff {
+		errs = append(errs, fmt.Errorf("the guard level %d is unknown", o.Guard))
 	}
-	return c, nil
+	return errors.Join(errs...)
 }
 
 func (s *Session) onClose(f func() error) { s.cleanup = append(s.cleanup, f) }
@@ -93,6 +72,9 @@ func (s *Session) openFiles() error {
 	if s.options.Workspace == "" {
 		return nil
 	}
+	if err := s.closeStateDir(); err != nil {
+		return err
+	}
 	files, err := workspace.Open(s.options.Workspace, s.options.Files)
 	if err != nil {
 		return err
@@ -100,6 +82,49 @@ func (s *Session) openFiles() error {
 	s.files = files
 	s.onClose(files.Close)
 	return nil
+}
+
+// closeStateDir keeps tools from the folder of results where that lies in the
+// workspace: what a result is said to hold must stay true, and the results
+// there are not redacted.
+func (s *Session) closeStateDir() error {
+	if s.parent != nil || s.options.StateDir == "" {
+		return nil // a child has its parent's rules
+	}
+	root, err := realPath(s.options.Workspace)
+	if err != nil {
+		return fmt.Errorf("opening the workspace: %w", err)
+	}
+	state, err := realPath(s.options.StateDir)
+	if err != nil {
+		return fmt.Errorf("opening the state folder: %w", err)
+	}
+	rel, err := filepath.Rel(root, state)
+	switch {
+	case rel == ".":
+		return errors.New("the state folder is the workspace itself; it must be another")
+	case err != nil || !filepath.IsLocal(rel):
+		return nil // it lies elsewhere
+	}
+	pattern := "/" + escapePattern.Replace(filepath.ToSlash(rel))
+	unreadable := s.options.Files.Unreadable
+	if unreadable == nil {
+		unreadable = workspace.DefaultUnreadable()
+	}
+	s.options.Files.Unreadable = append(slices.Clone(unreadable), pattern)
+	return nil
+}
+
+// escapePattern takes the meaning from what is special in a pattern.
+var escapePattern = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
+
+// realPath is the absolute path of what exists, without links.
+func realPath(name string) (string, error) {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(real)
 }
 
 func (s *Session) openStore() error {
@@ -116,7 +141,7 @@ func (s *Session) openStore() error {
 	if err != nil {
 		return err
 	}
-	s.store = st
+	s.store, s.options.StateDir = st, dir
 	s.onClose(st.Close)
 	return nil
 }
@@ -143,9 +168,12 @@ func (s *Session) addTools() error {
 // compile builds the view, the judge and the dispatcher. Only a child has a
 // view above.
 func (s *Session) compile(above *registry.View) error {
+	sf, err := surface.Load(s.options.Surface)
+	if err == nil {
+		err = s.registry.UseSurface(sf) // policies may use its names
+	}
 	policies, policyErr := s.policies()
-	sf, surfaceErr := surface.Load(s.options.Surface)
-	if err := errors.Join(policyErr, surfaceErr); err != nil {
+	if err := errors.Join(policyErr, err); err != nil {
 		return err
 	}
 	view, viewErr := registry.NewView(s.registry, registry.ViewConfig{

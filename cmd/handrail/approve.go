@@ -20,7 +20,7 @@ func (t *terminal) approver(p *progress) handrail.Approver {
 	if !t.inTTY || !t.errTTY {
 		return nil
 	}
-	a := &asker{t: t, progress: p, turn: make(chan struct{}, 1)}
+	a := &asker{t: t, progress: p, turn: make(chan struct{}, 1), granted: map[string]bool{}}
 	return a.ask
 }
 
@@ -30,6 +30,9 @@ type asker struct {
 	progress *progress
 	turn     chan struct{}
 	lines    chan string // answers, closed at the end of the input
+	// granted are the acts that were allowed for the session. A batch may
+	// have the same question in line already when that word is given.
+	granted map[string]bool
 }
 
 func (a *asker) ask(ctx context.Context, r handrail.ApprovalRequest) (handrail.ApprovalAnswer, error) {
@@ -39,6 +42,9 @@ func (a *asker) ask(ctx context.Context, r handrail.ApprovalRequest) (handrail.A
 	case a.turn <- struct{}{}:
 	}
 	defer func() { <-a.turn }()
+	if a.granted[r.Digest] {
+		return handrail.ApprovalAnswer{Digest: r.Digest, Allow: true, Session: true}, nil
+	}
 	a.progress.hold()
 	defer a.progress.release()
 	a.put(r)
@@ -54,6 +60,7 @@ func (a *asker) ask(ctx context.Context, r handrail.ApprovalRequest) (handrail.A
 		case "o", "once", "y", "yes":
 			return handrail.ApprovalAnswer{Digest: r.Digest, Allow: true}, nil
 		case "s", "session":
+			a.granted[r.Digest] = true
 			return handrail.ApprovalAnswer{Digest: r.Digest, Allow: true, Session: true}, nil
 		case "d", "deny", "n", "no", "":
 			return handrail.ApprovalAnswer{Digest: r.Digest, Reason: "the person at the terminal said no"}, nil

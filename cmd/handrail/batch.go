@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ func newBatch(t *terminal, f *flags) *cobra.Command {
 			"nothing runs. The exit code is that of the first call that did not succeed.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			calls, err := t.readBatch(append(args, "-")[0])
+			calls, err := t.readBatch(cmd.Context(), append(args, "-")[0])
 			if err != nil {
 				return usage(err)
 			}
@@ -80,9 +81,9 @@ func callsOf(lines []batchLine) []handrail.Call {
 // there, nor differ.
 func callID(i int) string { return "line-" + strconv.Itoa(i) }
 
-func (t *terminal) readBatch(name string) ([]batchLine, error) {
+func (t *terminal) readBatch(ctx context.Context, name string) ([]batchLine, error) {
 	if name == "-" {
-		return parseBatch("standard input", t.in)
+		return parseBatch("standard input", withdrawable{ctx, t.in})
 	}
 	file, err := os.Open(name)
 	if err != nil {

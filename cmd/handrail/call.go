@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,37 +30,45 @@ func newCall(t *terminal, f *flags) *cobra.Command {
 		Args:              needsTool,
 		ValidArgsFunction: f.completeCall,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			progress, known := t.newProgress(), &names{}
-			s, _, err := f.open(cmd.Context(), handrail.Options{
-				Approver: t.approver(progress),
-				OnEvent:  func(e handrail.Event) { known.observe(e); progress.observe(e) },
+			return t.callTool(cmd.Context(), f, args[0], save, func(specs []handrail.Spec) (json.RawMessage, error) {
+				return t.arguments(cmd.Context(), specs, args[0], args[1:])
 			})
-			if err != nil {
-				return err
-			}
-			defer func() { _ = s.Close() }()
-			raw, err := t.arguments(s.Specs(), args[0], args[1:])
-			if err != nil {
-				return usage(err)
-			}
-			r := s.Run(cmd.Context(), handrail.Call{ID: "call", Tool: args[0], Args: raw})[0]
-			progress.clear()
-			name := known.name("call", args[0])
-			media, err := saveMedia(save, name, r.Media)
-			if err != nil {
-				return failure(err)
-			}
-			if f.json {
-				err = t.printJSON(newResultJSON("", name, r, media))
-			} else {
-				t.printResult(name, r, media)
-			}
-			return errors.Join(err, exitWith(exitCode(r.Code)))
 		},
 	}
 	cmd.Flags().StringVar(&save, "save", "", "folder to write images of the result to")
 	_ = cmd.MarkFlagDirname("save")
 	return cmd
+}
+
+// callTool runs one call and prints its result. arguments is given the tools
+// of the session. Images are written to the folder save, unless it is "".
+func (t *terminal) callTool(ctx context.Context, f *flags, asked, save string, arguments func([]handrail.Spec) (json.RawMessage, error)) error {
+	progress, known := t.newProgress(), &names{}
+	s, _, err := f.open(ctx, handrail.Options{
+		Approver: t.approver(progress),
+		OnEvent:  func(e handrail.Event) { known.observe(e); progress.observe(e) },
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	raw, err := arguments(s.Specs())
+	if err != nil {
+		return usage(err)
+	}
+	r := s.Run(ctx, handrail.Call{ID: "call", Tool: asked, Args: raw})[0]
+	progress.clear()
+	name := known.name("call", asked)
+	media, err := saveMedia(save, name, r.Media)
+	if err != nil {
+		return failure(err)
+	}
+	if f.json {
+		err = t.printJSON(newResultJSON("", name, r, media))
+	} else {
+		t.printResult(name, r, media)
+	}
+	return errors.Join(err, exitWith(exitCode(r.Code)))
 }
 
 func needsTool(_ *cobra.Command, args []string) error {
@@ -70,10 +79,10 @@ func needsTool(_ *cobra.Command, args []string) error {
 }
 
 // arguments returns the JSON that the words after the tool's name stand for.
-func (t *terminal) arguments(specs []handrail.Spec, name string, words []string) (json.RawMessage, error) {
+func (t *terminal) arguments(ctx context.Context, specs []handrail.Spec, name string, words []string) (json.RawMessage, error) {
 	switch {
 	case len(words) == 1 && words[0] == "-":
-		return readArguments(t.in)
+		return readArguments(withdrawable{ctx, t.in})
 	case len(words) == 1 && strings.HasPrefix(strings.TrimSpace(words[0]), "{"):
 		return json.RawMessage(words[0]), nil
 	}

@@ -25,7 +25,7 @@ func newExplain(t *terminal, f *flags) *cobra.Command {
 				return err
 			}
 			defer func() { _ = s.Close() }()
-			raw, err := t.arguments(s.Specs(), args[0], args[1:])
+			raw, err := t.arguments(cmd.Context(), s.Specs(), args[0], args[1:])
 			if err != nil {
 				return usage(err)
 			}

@@ -88,6 +88,9 @@ func execute(ctx context.Context, t *terminal, args []string) int {
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.Is(err, context.Canceled):
+		t.complain("stopped before there was a call")
+		return exitStopped
 	case errors.As(err, &exit):
 		if exit.err != nil {
 			t.complain("%v", exit.err)
@@ -116,7 +119,7 @@ func newRoot(t *terminal) *cobra.Command {
 	f.register(root)
 	root.AddCommand(
 		newCall(t, f), newBatch(t, f), newTools(t, f), newExplain(t, f),
-		newDoctor(t, f), newMCP(t, f), newVersion(t, f),
+		newLog(t, f), newRecall(t, f), newDoctor(t, f), newMCP(t, f), newVersion(t, f),
 	)
 	return root
 }

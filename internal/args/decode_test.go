@@ -3,8 +3,10 @@ package args_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -434,6 +436,62 @@ func TestUnionByTrial(t *testing.T) {
 	_, err = s.Decode(json.RawMessage(`{"v":{"c":1}}`))
 	if err == nil || !strings.Contains(err.Error(), "- v: it fits none of the 2 allowed forms: {a (integer, required)} or {b (boolean, required)}") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestUnionByShape: branches without a tag are told apart by their keys, at
+// every level and in any number.
+func TestUnionByShape(t *testing.T) {
+	s := compile(t, schemas[2], nil)
+	many := strings.TrimSuffix(strings.Repeat(`{"EQ":"1"},{"and":[{"eq":2.0,"NOT":"true"}]},`, 500), ",")
+	want := strings.TrimSuffix(strings.Repeat(`{"eq":"1"},{"and":[{"eq":2,"not":true}]},`, 500), ",")
+	d, err := s.Decode(json.RawMessage(`{"q":{"And":[` + many + `]}}`))
+	if err != nil || string(d.Args) != `{"q":{"and":[`+want+`]}}` {
+		t.Errorf("got %.300s, %v", d.Args, err)
+	}
+	_, err = s.Decode(json.RawMessage(`{"q":{"and":[{"and":[{"eq":true}]}]}}`))
+	if err == nil || !strings.Contains(err.Error(), "- q.and[0].and[0].eq: expected string or integer, got boolean true") || strings.Count(err.Error(), "\n- ") != 1 {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestHostileSizes holds large arguments of unpleasant shapes: the answer must
+// come, within a bound that a busy machine keeps even with the race detector.
+func TestHostileSizes(t *testing.T) {
+	const size = tool.MaxArgs / 8
+	fill := func(before, unit, after string) string {
+		n := (size - len(before) - len(after) - 1) / len(unit)
+		return before + strings.TrimSuffix(strings.Repeat(unit, n), ",") + after
+	}
+	var union, keys strings.Builder
+	for i := range 800 {
+		fmt.Fprintf(&union, `{"type":"object","properties":{"k":{"const":"v%d"}},"required":["k"],"additionalProperties":false},`, i)
+	}
+	for i := 0; keys.Len() < size-40; i++ {
+		fmt.Fprintf(&keys, `"k%d":1,`, i)
+	}
+	wide := `{"type":"object","properties":{"v":{"type":"array","items":{"anyOf":[` + strings.TrimSuffix(union.String(), ",") + `]}}}}`
+	for _, tc := range []struct{ name, schema, raw string }{
+		{"items to mend", reading, fill(`{"path":"x","ports":[`, `"1",`, `]}`)},
+		{"items to report", reading, fill(`{"path":"x","tags":[`, `1,`, `]}`)},
+		{"objects to mend", reading, fill(`{"path":"x","tasks":[`, `{"a":"1","STATE":"Open"},`, `]}`)},
+		{"unions to mend", schemas[2], fill(`{"q":{"and":[`, `{"EQ":"1"},`, `]}}`)},
+		{"unions to report", schemas[2], fill(`{"q":{"and":[`, `{"E":"1"},`, `]}}`)},
+		{"many branches", wide, fill(`{"v":[`, `{"z":"x"},`, `]}`)},
+		{"unknown keys", reading, `{` + strings.TrimSuffix(keys.String(), ",") + `}`},
+		{"brackets in a string", reading, fill(`{"path":"x","tasks":"`, `[`, `"}`)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := compile(t, tc.schema, nil)
+			start := time.Now()
+			_, err := s.Decode(json.RawMessage(tc.raw))
+			if took := time.Since(start); took > 20*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if err != nil && len(err.Error()) > tool.MaxErrorText {
+				t.Errorf("the error has %d bytes", len(err.Error()))
+			}
+		})
 	}
 }
 

@@ -248,9 +248,9 @@ func (x *explainer) tag(p schema.Problem, branches []*schema.Schema) bool {
 }
 
 // choose picks the branch that a value was meant for: the only one that its
-// kind and tags leave, or the one with the fewest problems.
+// kind, tags and shape leave, or the one with the fewest problems.
 func (x *explainer) choose(branches []*schema.Schema, n *jsondoc.Node) *schema.Schema {
-	fit := candidates(branches, n, x.budget)
+	fit := meant(branches, n, x.budget)
 	if len(fit) == 1 {
 		return fit[0]
 	}
@@ -258,7 +258,7 @@ func (x *explainer) choose(branches []*schema.Schema, n *jsondoc.Node) *schema.S
 	least := 0
 	for _, b := range fit {
 		v := b.Check(n, x.budget)
-		switch count := len(v.Problems) + v.More; {
+		switch count := weight(v); {
 		case v.Exhausted():
 			return nil
 		case best == nil || count < least:
@@ -268,6 +268,20 @@ func (x *explainer) choose(branches []*schema.Schema, n *jsondoc.Node) *schema.S
 		}
 	}
 	return best
+}
+
+// weight counts problems; those about the value's own keys say more about
+// which branch it was meant for than anything inside.
+func weight(v schema.Verdict) int {
+	const own = 1000
+	count := v.More
+	for _, p := range v.Problems {
+		count++
+		if len(p.Path) == 0 {
+			count += own
+		}
+	}
+	return count
 }
 
 // forms describes the branches of a union by the properties they have.

@@ -56,9 +56,11 @@ func pathString(steps []jsondoc.Step) string {
 
 // plainName reports whether a name can stand in a path without quotes.
 func plainName(s string) bool {
-	return s != "" && len(s) <= tool.MaxEcho && strings.IndexFunc(s, func(r rune) bool {
-		return r != '_' && r != '-' && r != '$' && !(r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)))
-	}) < 0
+	odd := func(r rune) bool {
+		letter := r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r))
+		return !letter && r != '_' && r != '-' && r != '$'
+	}
+	return s != "" && len(s) <= tool.MaxEcho && strings.IndexFunc(s, odd) < 0
 }
 
 // name quotes a name for a message. Whatever could break the line or hide in

@@ -217,7 +217,7 @@ func (r *repairer) choose(branches []*schema.Schema, n *jsondoc.Node, at *place)
 			return b
 		}
 	}
-	fit := candidates(branches, n, r.budget)
+	fit := meant(branches, n, r.budget)
 	if len(fit) == 1 {
 		return fit[0]
 	}

@@ -21,6 +21,18 @@ func candidates(branches []*schema.Schema, n *jsondoc.Node, budget *schema.Budge
 	return fit
 }
 
+// meant narrows the candidates down to those of the value's own shape, if
+// there are any.
+func meant(branches []*schema.Schema, n *jsondoc.Node, budget *schema.Budget) []*schema.Schema {
+	fit := candidates(branches, n, budget)
+	if len(fit) > 1 {
+		if like := shaped(fit, n, budget); len(like) > 0 {
+			return like
+		}
+	}
+	return fit
+}
+
 // tagsAgree reports whether no tag of the branch speaks against the value.
 func tagsAgree(branch *schema.Schema, n *jsondoc.Node, budget *schema.Budget) bool {
 	if n.Kind != jsondoc.Object {
@@ -38,6 +50,55 @@ func tagsAgree(branch *schema.Schema, n *jsondoc.Node, budget *schema.Budget) bo
 			if given := findFolded(n, p.Name); given != nil && !meansOne(values, given) {
 				return false
 			}
+		}
+	}
+	return true
+}
+
+// shaped returns the branches whose properties are those of an object, in
+// whatever spelling: none is missing that is required, none is there that the
+// branch refuses.
+func shaped(branches []*schema.Schema, n *jsondoc.Node, budget *schema.Budget) []*schema.Schema {
+	if n.Kind != jsondoc.Object {
+		return branches
+	}
+	given := make(map[string]bool, len(n.Elems))
+	for i := range n.Elems {
+		given[suggest.Fold(n.Elems[i].Key)] = true
+	}
+	var fit []*schema.Schema
+	for _, b := range branches {
+		if hasShape(b, given, budget) {
+			fit = append(fit, b)
+		}
+	}
+	return fit
+}
+
+func hasShape(branch *schema.Schema, given map[string]bool, budget *schema.Budget) bool {
+	view := static(branch)
+	known := map[string]bool{}
+	open := true
+	for _, s := range view {
+		if !budget.Spend(1 + len(s.Properties) + len(given)) {
+			return false
+		}
+		for _, name := range s.Required {
+			if !given[suggest.Fold(name)] {
+				return false
+			}
+		}
+		for _, p := range s.Properties {
+			known[suggest.Fold(p.Name)] = true
+		}
+		open = open && !s.Closed() || len(s.PatternProperties) > 0
+	}
+	if open {
+		return true
+	}
+	for key := range given {
+		if !known[key] {
+			return false
 		}
 	}
 	return true

@@ -2,8 +2,10 @@ package dispatch
 
 import (
 	"context"
+	"maps"
 	"strings"
 
+	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -12,25 +14,40 @@ import (
 // tool's budget, and what was left out is said with the call that brings it.
 func (t *trip) bound(ctx context.Context) *tool.Error {
 	if t.refusal != nil {
-		t.result = tool.FromError(t.refusal)
+		t.result = t.refused()
 	} else {
 		t.shape(ctx)
 	}
-	if found := t.d.Guard.After(t.name(), t.raw, t.result); found != nil && t.finding == nil {
+	if found := t.d.Guard.After(t.name(), t.asked.Args, t.result); found != nil && t.finding == nil {
 		t.finding = found
 		t.notes = append(t.notes, "[loop guard] "+found.Text)
 	}
 	if f := t.finding; f != nil {
-		if t.result.Metadata == nil {
-			t.result.Metadata = map[string]any{}
+		// The map may be the tool's own.
+		metadata := maps.Clone(t.result.Metadata)
+		if metadata == nil {
+			metadata = map[string]any{}
 		}
-		t.result.Metadata["loop"] = f.Kind
+		metadata["loop"] = f.Kind
 		if f.Stop {
-			t.result.Metadata["stop_turn"] = f.Kind
+			metadata["stop_turn"] = f.Kind
 		}
+		t.result.Metadata = metadata
 	}
 	t.append(t.notes)
 	return nil
+}
+
+// refused is the result of a call that ended early. Its text may be foreign:
+// a tool's own error, or a name that the caller chose.
+func (t *trip) refused() *tool.Result {
+	r := tool.FromError(t.refusal)
+	p := output.Prepare(r.Text, t.spec != nil && t.spec.Verbatim, t.d.Redactor)
+	r.Text = tool.ClipText(p.Text, tool.MaxErrorText)
+	if p.Note != "" {
+		t.notes = append(t.notes, "["+p.Note+"]")
+	}
+	return r
 }
 
 // append adds lines after the text.
@@ -50,7 +67,8 @@ func (t *trip) afterHooks(ctx context.Context) *tool.Error {
 	if len(t.d.Hooks.After) == 0 {
 		return nil
 	}
-	feedback, errs := t.d.Hooks.RunAfter(context.WithoutCancel(ctx), t.hookCall(), t.result)
+	seen := *t.result // a hook looks at the result; it does not make it
+	feedback, errs := t.d.Hooks.RunAfter(context.WithoutCancel(ctx), t.hookCall(), &seen)
 	for _, err := range errs {
 		t.d.Logger.Warn("after-hook failed", "tool", t.name(), "error", err)
 	}

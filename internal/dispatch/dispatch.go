@@ -126,7 +126,7 @@ func (d *Dispatcher) Close(ctx context.Context) error {
 // had no effect.
 func (d *Dispatcher) Run(ctx context.Context, calls ...Call) []*tool.Result {
 	results := make([]*tool.Result, len(calls))
-	b := &batch{}
+	b := &batch{ctx: ctx}
 	for i, c := range calls {
 		if i >= maxBatch {
 			results[i] = tool.FromError(tool.Errorf(tool.CodeTooLarge, "not run: a batch holds at most %d calls", maxBatch))
@@ -134,14 +134,14 @@ func (d *Dispatcher) Run(ctx context.Context, calls ...Call) []*tool.Result {
 		}
 		b.trips = append(b.trips, d.newTrip(c, b, i))
 	}
-	b.intake(ctx)
+	b.intake()
 	if len(b.trips) == 1 {
-		results[0] = b.trips[0].finish(ctx)
+		results[0] = b.trips[0].finish()
 		return results
 	}
 	var wg sync.WaitGroup
 	for i, t := range b.trips {
-		wg.Go(func() { results[i] = t.finish(ctx) })
+		wg.Go(func() { results[i] = t.finish() })
 	}
 	wg.Wait()
 	return results
@@ -149,6 +149,8 @@ func (d *Dispatcher) Run(ctx context.Context, calls ...Call) []*tool.Result {
 
 // batch is the calls of one Run.
 type batch struct {
+	// ctx is the caller's. Each trip has one of its own below it.
+	ctx   context.Context
 	trips []*trip
 	// failed are the calls that were refused on their way to the queue.
 	failed []*trip
@@ -156,9 +158,9 @@ type batch struct {
 
 // intake takes every call to its place in the queue, in order, before any of
 // them runs.
-func (b *batch) intake(ctx context.Context) {
+func (b *batch) intake() {
 	for _, t := range b.trips {
-		t.ctx, t.cancel = context.WithCancelCause(ctx)
+		t.ctx, t.cancel = context.WithCancelCause(b.ctx)
 		t.walk(t.ctx, intake)
 		if t.refusal != nil && t.cascades(t.refusal.Code) {
 			b.failed = append(b.failed, t)
@@ -170,7 +172,7 @@ func (b *batch) intake(ctx context.Context) {
 // to wait for.
 func (b *batch) failedBefore(p *place) *trip {
 	for _, t := range b.failed {
-		if t.standin().conflicts(p) {
+		if t.unkeyed().conflicts(p) {
 			return t
 		}
 	}

@@ -26,7 +26,10 @@ type fake struct {
 	run    func(ctx context.Context, call *tool.Call) (*tool.Result, error)
 	assess func(call *tool.Call) (tool.Act, error)
 	key    func(args json.RawMessage) string
+	source string
 }
+
+func (f fake) from() string { return f.source }
 
 func (f fake) Spec() tool.Spec {
 	if f.spec.Description == "" {
@@ -72,7 +75,11 @@ func open(t testing.TB, edit func(*Config), tools ...tool.Tool) *Dispatcher {
 	t.Helper()
 	r := registry.New()
 	for _, tl := range tools {
-		if err := r.Add(tl, registry.Options{}); err != nil {
+		source := ""
+		if f, ok := tl.(interface{ from() string }); ok {
+			source = f.from()
+		}
+		if err := r.Add(tl, registry.Options{Source: source}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -269,7 +276,7 @@ func TestL11_FinishedCallsKeepTheirResults(t *testing.T) {
 	})
 }
 
-func TestOwnTimeoutWins(t *testing.T) {
+func TestL12_OwnTimeoutWins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		wait := func(d time.Duration) func(context.Context, *tool.Call) (*tool.Result, error) {
 			return func(ctx context.Context, _ *tool.Call) (*tool.Result, error) {

@@ -56,7 +56,7 @@ func (t *trip) observe(e Event) {
 	if t.spec != nil {
 		e.Tool = t.name()
 	}
-	t.d.Observe(e)
+	t.tell(func() { t.d.Observe(e) })
 }
 
 // record closes the call: one event, whatever became of it.

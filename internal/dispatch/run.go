@@ -2,8 +2,8 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -12,7 +12,7 @@ import (
 
 // snapshot notes the state of the files that the call may write.
 func (t *trip) snapshot(context.Context) *tool.Error {
-	if len(t.act.Writes) > 0 {
+	if len(t.writes) > 0 {
 		t.before = t.states()
 	}
 	return nil
@@ -21,8 +21,8 @@ func (t *trip) snapshot(context.Context) *tool.Error {
 // states describes each file that the call may write, "" where there is
 // none.
 func (t *trip) states() map[string]string {
-	out := make(map[string]string, len(t.act.Writes))
-	for _, path := range t.act.Writes {
+	out := make(map[string]string, len(t.writes))
+	for _, path := range t.writes {
 		if info, err := t.d.Workspace.Stat(path); err == nil {
 			out[path] = fmt.Sprint(info.Sys())
 		}
@@ -37,18 +37,12 @@ func (t *trip) receipt(context.Context) *tool.Error {
 		return nil
 	}
 	after := t.states()
-	for _, path := range t.act.Writes {
+	for _, path := range t.writes {
 		if after[path] != t.before[path] {
 			t.result.Changed = append(t.result.Changed, path)
 		}
 	}
 	return nil
-}
-
-// outcome is what came back from a tool.
-type outcome struct {
-	result *tool.Result
-	err    error
 }
 
 // run starts the tool and waits for it, its deadline, or a cancellation.
@@ -66,13 +60,14 @@ func (t *trip) run(ctx context.Context) *tool.Error {
 		if !over.Load() {
 			t.observe(Event{Phase: PhaseProgress, Progress: p})
 			if t.asked.Progress != nil {
-				t.asked.Progress(p)
+				t.tell(func() { t.asked.Progress(p) })
 			}
 		}
 	}
 	defer over.Store(true)
-	done := make(chan outcome, 1)
-	go t.runTool(t.surround(ctx), done)
+	call, inside := t.call, t.surround(ctx)
+	done := apart(func() (*tool.Result, error) { return t.resolved.Entry.Tool.Run(inside, &call) },
+		func() { t.d.queue.leaveStuck(t.place) })
 
 	select {
 	case o := <-done:
@@ -85,7 +80,13 @@ func (t *trip) run(ctx context.Context) *tool.Error {
 	case o := <-done:
 		return t.settle(ctx, o)
 	case <-patience.C:
-		t.d.queue.markStuck(t.place)
+	}
+	t.d.queue.markStuck(t.place)
+	select {
+	case o := <-done: // it stopped before it was marked, so it has not seen the mark
+		return t.settle(ctx, o)
+	default:
+		t.abandoned = true
 		return t.stopped(ctx)
 	}
 }
@@ -108,29 +109,19 @@ func (t *trip) budget() time.Duration {
 	}
 }
 
-// runTool runs the tool in a goroutine of its own and hands over what comes
-// back. If nobody waits any more, it gives up the call's place.
-func (t *trip) runTool(ctx context.Context, done chan<- outcome) {
-	call := t.call
-	result, err := isolated(func() (*tool.Result, error) { return t.resolved.Entry.Tool.Run(ctx, &call) })
-	done <- outcome{result, err}
-	t.d.queue.leaveStuck(t.place)
-}
-
 // settle turns what the tool returned into the call's result. A tool that
 // was told to stop and still finished keeps its result; one that returned
 // what it had so far keeps the text.
-func (t *trip) settle(ctx context.Context, o outcome) *tool.Error {
+func (t *trip) settle(ctx context.Context, o outcome[*tool.Result]) *tool.Error {
 	if o.err != nil {
-		if ctx.Err() != nil {
-			return t.stopped(ctx)
-		}
-		return asError(o.err, tool.CodeFailed)
+		return t.settleError(ctx, o.err)
 	}
-	r := o.result
-	switch {
-	case r == nil:
+	if o.value == nil {
 		return tool.Errorf(tool.CodeFailed, "%s returned no result", t.spec.Name)
+	}
+	own := *o.value // a tool may give the same result to several calls
+	r := &own
+	switch {
 	case r.OK:
 		r.Code = ""
 	case ctx.Err() != nil:
@@ -144,19 +135,18 @@ func (t *trip) settle(ctx context.Context, o outcome) *tool.Error {
 	return nil
 }
 
-// isolated turns a panic of f into an error, so that one tool cannot take
-// the session down.
-func isolated[T any](f func() (T, error)) (value T, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &tool.Error{
-				Code:     tool.CodePanicked,
-				Text:     tool.ClipText(fmt.Sprintf("failed with an internal error: %v", p), tool.MaxErrorText),
-				Metadata: map[string]any{"stack": tool.ClipText(string(debug.Stack()), 16<<10)},
-			}
-		}
-	}()
-	return f()
+// settleError is how a call ends whose tool returned an error. What a tool
+// that was told to stop says of its own stays in front of the reason.
+func (t *trip) settleError(ctx context.Context, err error) *tool.Error {
+	own := asError(err, tool.CodeFailed)
+	if ctx.Err() == nil || own.Code == tool.CodePanicked {
+		return own
+	}
+	stop := t.stopped(ctx)
+	if _, coded := errors.AsType[*tool.Error](err); coded {
+		return &tool.Error{Code: stop.Code, Text: own.Text + "\n\n" + stop.Text, Metadata: own.Metadata, Err: err}
+	}
+	return stop
 }
 
 // surround adds to ctx what tools take from it.

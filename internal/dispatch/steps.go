@@ -1,9 +1,12 @@
 package dispatch
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/internal/permission"
@@ -17,6 +20,9 @@ func (t *trip) resolve(context.Context) *tool.Error {
 	if err == nil {
 		t.resolved, t.spec = resolved, resolved.Entry.Spec
 		t.note("resolve", t.spec.Name, "")
+		if !t.judging {
+			t.d.View.Touch(t.spec.Name) // a tool that was put away comes back
+		}
 		return nil
 	}
 	if denied, ok := errors.AsType[*registry.DeniedError](err); ok {
@@ -40,7 +46,7 @@ func (t *trip) policy(context.Context) *tool.Error {
 
 // guardBefore refuses to go on with a loop.
 func (t *trip) guardBefore(context.Context) *tool.Error {
-	t.finding = t.d.Guard.Before(t.name(), t.raw)
+	t.finding = t.d.Guard.Before(t.name(), t.asked.Args)
 	if t.finding == nil {
 		return nil
 	}
@@ -81,7 +87,10 @@ func (t *trip) decode(context.Context) *tool.Error {
 // arrive takes a place in the queue, unless a call that this one would have
 // to wait for was already refused.
 func (t *trip) arrive(context.Context) *tool.Error {
-	p := t.standin()
+	p, err := t.standin()
+	if err != nil {
+		return asError(err, tool.CodePanicked)
+	}
 	if failed := t.batch.failedBefore(p); failed != nil {
 		return errEarlier(failed)
 	}
@@ -134,7 +143,11 @@ func (t *trip) rewrite(ctx context.Context, raw []byte) *tool.Error {
 	t.call = tool.Call{
 		ID: t.call.ID, Tool: t.call.Tool, Asked: t.call.Asked, Args: decoded.Args, Session: t.call.Session, Origin: t.call.Origin,
 	}
-	if p := t.standin(); p.key != t.place.key {
+	p, err := t.standin()
+	if err != nil {
+		return asError(err, tool.CodePanicked)
+	}
+	if p.key != t.place.key {
 		return tool.Errorf(tool.CodeDenied, "a hook moved this call from %q to %q, which has a queue of its own; it was not run",
 			tool.Clip(t.place.key), tool.Clip(p.key))
 	}
@@ -146,32 +159,77 @@ func (t *trip) assess(ctx context.Context) *tool.Error {
 	spec := t.spec
 	t.assessed = tool.Act{Effects: spec.Effects}
 	if a := t.resolved.Entry.Assesser; a != nil {
-		act, err := isolated(func() (tool.Act, error) { return a.Assess(t.surround(ctx), &t.call) })
+		act, err := t.askTool(ctx, a)
 		if err != nil {
-			return asError(err, tool.CodeFailed)
+			return err
 		}
 		if act.Effects == 0 {
 			act.Effects = spec.Effects
 		}
+		act.Effects |= implied(act)
 		if !act.Effects.Within(spec.Effects) {
 			return tool.Errorf(tool.CodeDenied, "%s wants to do more than it declares (%s beyond %s); it was not run",
 				spec.Name, act.Effects, spec.Effects)
 		}
 		t.assessed = act
 	}
-	t.act = permission.Act{Spec: spec, Effects: t.assessed.Effects, Hosts: t.assessed.Hosts, Command: t.assessed.Command}
-	t.act.Reads = t.resolvePaths(t.assessed.Reads, false)
-	t.act.Writes = t.resolvePaths(t.assessed.Writes, true)
+	t.resolveAct()
 	if t.judging {
 		t.note("assess", describe(t.act), "")
 	}
 	return nil
 }
 
-// resolvePaths gives the paths as rules judge them: below the workspace,
-// with links followed as far as the path exists.
-func (t *trip) resolvePaths(paths []string, write bool) []string {
-	var out []string
+// implied are the effects that an assessment gives away by its details.
+func implied(a tool.Act) (e tool.Effects) {
+	if len(a.Writes) > 0 {
+		e |= tool.Write
+	}
+	if len(a.Hosts) > 0 {
+		e |= tool.Network
+	}
+	if a.Command != "" {
+		e |= tool.Exec
+	}
+	return e
+}
+
+// resolveAct makes of the assessment what rules judge.
+func (t *trip) resolveAct() {
+	a := t.assessed
+	t.act = permission.Act{Spec: t.spec, Effects: a.Effects, Hosts: a.Hosts, Command: a.Command}
+	t.act.Reads, _ = t.resolvePaths(a.Reads, false)
+	t.act.Writes, t.writes = t.resolvePaths(a.Writes, true)
+}
+
+// askTool has the tool assess the call. Handrail's own tools answer at once;
+// any other gets the session's budget and a goroutine of its own.
+func (t *trip) askTool(ctx context.Context, a tool.Assesser) (tool.Act, *tool.Error) {
+	call := t.call
+	var act tool.Act
+	var err error
+	if t.resolved.Entry.Source == "" {
+		act, err = isolated(func() (tool.Act, error) { return a.Assess(t.surround(ctx), &call) })
+	} else {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, t.d.Timeout, overBudget(t.d.Timeout))
+		defer stop()
+		inside := t.surround(ctx)
+		act, err = await(ctx, func() (tool.Act, error) { return a.Assess(inside, &call) })
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return act, t.stopped(ctx)
+	case err != nil:
+		return act, asError(err, tool.CodeFailed)
+	}
+	t.call = call // with what the tool has decoded
+	return act, nil
+}
+
+// resolvePaths gives the paths as rules judge them and as the workspace
+// spells them, with links followed as far as the path exists.
+func (t *trip) resolvePaths(paths []string, write bool) (judged, here []string) {
 	for _, p := range paths {
 		if t.d.Workspace == nil {
 			t.act.Unresolved = p
@@ -191,9 +249,9 @@ func (t *trip) resolvePaths(paths []string, write bool) []string {
 		if why != "" && t.act.Protected == "" {
 			t.act.Protected, t.act.ProtectedBy = r.Rel, why
 		}
-		out = append(out, r.Rel)
+		judged, here = append(judged, r.Judged), append(here, r.Rel)
 	}
-	return out
+	return judged, here
 }
 
 func describe(a permission.Act) string {
@@ -212,93 +270,47 @@ func describe(a permission.Act) string {
 	return text
 }
 
-// permit judges the act and asks a person where the judgement says so.
-func (t *trip) permit(ctx context.Context) *tool.Error {
-	v := t.d.Judge.Judge(t.act)
-	if t.hookAsks != "" && v.Outcome == permission.Allow {
-		v = permission.Verdict{Outcome: permission.Ask, Rule: "hook", Reason: t.hookAsks}
-	}
-	t.verdict, t.rule = v, v.Rule
-	t.note("permit", v.Reason, v.Rule)
-	switch v.Outcome {
-	case permission.Allow:
-		return nil
-	case permission.Ask:
-		return t.ask(ctx)
-	default:
-		return tool.Errorf(tool.CodeDenied, "%s was refused by %s: %s. Do not retry it unchanged; choose another way or tell the person.",
-			t.spec.Name, tool.Clip(v.Rule), v.Reason)
-	}
-}
-
-// ask puts the question to a person, or refuses where there is nobody.
-func (t *trip) ask(ctx context.Context) *tool.Error {
-	if t.judging {
-		return nil
-	}
-	digest := permission.Digest(t.spec.Name, t.call.Args)
-	if t.d.grants.Has(digest) {
-		t.rule = "granted for this session"
-		return nil
-	}
-	if t.d.Approver == nil {
-		return tool.Errorf(tool.CodeApprovalRequired, "%s needs a person's approval (%s: %s) and nobody can be asked here. Do not retry; tell the person what you wanted to do.",
-			t.spec.Name, tool.Clip(t.verdict.Rule), t.verdict.Reason)
-	}
-	t.observe(Event{Phase: PhaseAsked})
-	answer, err := isolated(func() (permission.Answer, error) {
-		return t.d.Approver(ctx, permission.Request{
-			Tool: t.spec.Name, Args: t.call.Args, Digest: digest, Summary: t.summary(), Reason: t.verdict.Reason,
-			Rule: t.verdict.Rule, Act: t.act, Origin: t.d.Origin, Asked: t.started,
-		})
-	})
-	switch {
-	case ctx.Err() != nil:
-		return t.stopped(ctx)
-	case err != nil:
-		t.d.Logger.Warn("asking for approval", "tool", t.spec.Name, "error", err)
-		return tool.Errorf(tool.CodeApprovalRequired, "%s needs a person's approval and the question could not be put: nobody has answered", t.spec.Name)
-	case !answer.Allow:
-		return tool.Errorf(tool.CodeApprovalDenied, "a person refused this call of %s%s. Do not retry it.", t.spec.Name, because(answer.Reason))
-	case answer.Digest != digest:
-		return tool.Errorf(tool.CodeApprovalDenied, "the approval that came back is for another call; %s was not run", t.spec.Name)
-	}
-	t.rule = "approved by a person"
-	if answer.Session {
-		t.d.grants.Add(digest)
-	}
-	return nil
-}
-
-func because(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return ": " + tool.ClipText(reason, 1000)
-}
-
-// summary is the line that a person is asked about.
-func (t *trip) summary() string {
-	if t.assessed.Summary != "" {
-		return t.assessed.Summary
-	}
-	return t.spec.Name + " " + tool.Clip(string(t.call.Args))
-}
-
 // waitTurn waits until nothing that conflicts is ahead.
 func (t *trip) waitTurn(ctx context.Context) *tool.Error {
 	err := t.d.queue.wait(ctx, t.place)
 	switch {
 	case ctx.Err() != nil:
 		return t.stopped(ctx)
+	case t.batch.ctx.Err() != nil:
+		// The caller gave up, which reaches the calls of a batch one after
+		// the other; this one has its turn because another was told first.
+		return t.stopped(t.batch.ctx)
 	case errors.Is(err, errStuck):
 		return tool.Errorf(tool.CodeFailed, "not run: an earlier call was told to stop and has not, and %s may not run beside it", t.spec.Name)
+	case t.place.turn != nil || t.answered:
+		return t.judgeAgain(ctx)
 	}
 	return nil
 }
 
+// judgeAgain makes sure that what was judged still holds once the call has
+// waited, for its turn or for a person: the tool may have been taken away,
+// and an earlier call may have made a link lead elsewhere.
+func (t *trip) judgeAgain(ctx context.Context) *tool.Error {
+	entry := t.resolved.Entry
+	if err := cmp.Or(t.resolve(ctx), t.policy(ctx)); err != nil {
+		return err
+	}
+	if t.resolved.Entry != entry {
+		return tool.Errorf(tool.CodeDenied, "not run: while this call waited, %s was replaced by another tool of that name. Ask again.", t.spec.Name)
+	}
+	was := t.act
+	t.resolveAct()
+	if slices.Equal(was.Reads, t.act.Reads) && slices.Equal(was.Writes, t.act.Writes) &&
+		was.Protected == t.act.Protected && was.Unresolved == t.act.Unresolved {
+		return nil
+	}
+	return t.permit(ctx)
+}
+
+// hookCall is the call as hooks see it: what they do to it changes nothing.
 func (t *trip) hookCall() hook.Call {
-	return hook.Call{Tool: t.spec.Name, Args: t.call.Args, Session: t.d.Session, Origin: t.d.Origin}
+	return hook.Call{Tool: t.spec.Name, Args: bytes.Clone(t.call.Args), Session: t.d.Session, Origin: t.d.Origin}
 }
 
 // asError finds the coded failure in an error's chain, or gives it a code.

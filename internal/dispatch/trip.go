@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,11 +36,15 @@ type trip struct {
 	hookAsks string // why a hook wants a person asked
 	act      permission.Act
 	assessed tool.Act
+	writes   []string // what it may write, as the workspace spells it
 	verdict  permission.Verdict
+	answered bool              // a person said yes
 	before   map[string]string // the state of what may be written
 	result   *tool.Result
 	finding  *guard.Finding
 	notes    []string // lines that follow the result's text
+	// abandoned says that the tool still runs; it gives up the place itself.
+	abandoned bool
 
 	refusal   *tool.Error
 	refusedAt string
@@ -64,17 +69,21 @@ func (t *trip) name() string {
 	return t.asked.Tool
 }
 
-// standin is the place that the call would take.
-func (t *trip) standin() *place {
-	p := &place{class: t.spec.Concurrency}
-	if p.class == tool.Keyed && t.resolved != nil && t.resolved.Entry.Keyer != nil {
-		p.key = t.resolved.Entry.Keyer.Key(t.call.Args)
+// standin is the place that the call would take, by its decoded arguments.
+func (t *trip) standin() (*place, error) {
+	p := t.unkeyed()
+	if k := t.resolved.Entry.Keyer; k != nil && p.class == tool.Keyed {
+		key, err := isolated(func() (string, error) { return k.Key(t.call.Args), nil })
+		if err != nil {
+			return nil, err
+		}
+		p.key = cmp.Or(key, p.key)
 	}
-	if p.class == tool.Keyed && p.key == "" {
-		p.key = t.spec.Name
-	}
-	return p
+	return p, nil
 }
+
+// unkeyed is the place of a call whose arguments are not known.
+func (t *trip) unkeyed() *place { return &place{class: t.spec.Concurrency, key: t.spec.Name} }
 
 // cascades reports whether a failure with that code cancels later calls.
 func (t *trip) cascades(code tool.Code) bool {
@@ -82,26 +91,18 @@ func (t *trip) cascades(code tool.Code) bool {
 }
 
 // finish takes the rest of the way and gives the place up.
-func (t *trip) finish(ctx context.Context) *tool.Result {
+func (t *trip) finish() *tool.Result {
 	defer t.cancel(nil)
 	t.walk(t.ctx, passage)
 	if t.place != nil {
 		if !t.result.OK && t.cascades(t.result.Code) {
 			t.batch.cascade(t)
 		}
-		if !t.stillRunning() {
+		if !t.abandoned {
 			t.d.queue.leave(t.place)
 		}
 	}
 	return t.result
-}
-
-// stillRunning reports whether the tool was abandoned; then its goroutine
-// gives the place up when it ends.
-func (t *trip) stillRunning() bool {
-	t.d.queue.mu.Lock()
-	defer t.d.queue.mu.Unlock()
-	return t.place.state == stuck
 }
 
 // stopped says why ctx ended, as the refusal that the model gets.

@@ -81,7 +81,8 @@ type Finding struct {
 	Stop bool
 }
 
-// Before says whether a call may run. A non-nil finding refuses it.
+// Before says whether a call may run. A non-nil finding refuses it. It only
+// looks: the refusal counts once After is told of it.
 func (g *Guard) Before(name string, args []byte) *Finding {
 	if g == nil || g.level != Enforce {
 		return nil
@@ -90,7 +91,6 @@ func (g *Guard) Before(name string, args []byte) *Finding {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if n := g.failing[call]; n >= repeatFailures {
-		g.failing[call]++
 		return &Finding{
 			Kind: "repeated_failure", Stop: n > repeatFailures,
 			Text: fmt.Sprintf("not run: this exact call of %s has failed %d times in a row with these arguments. "+

@@ -21,7 +21,12 @@ func TestF170_IdenticalFailuresAreRefused(t *testing.T) {
 		}
 		g.After("read_file", args, failed(tool.CodeInvalidInput, "unknown pth"))
 	}
-	first, second := g.Before("read_file", args), g.Before("read_file", args)
+	first, again := g.Before("read_file", args), g.Before("read_file", args)
+	if again == nil || *again != *first {
+		t.Errorf("looking a second time: %+v", again)
+	}
+	g.After("read_file", args, failed(tool.CodeDenied, first.Text))
+	second := g.Before("read_file", args)
 	if first == nil || first.Kind != "repeated_failure" || first.Stop {
 		t.Fatalf("the fourth call: %+v", first)
 	}

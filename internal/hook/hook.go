@@ -11,6 +11,7 @@ package hook
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -120,8 +121,9 @@ func (s Set) RunAfter(ctx context.Context, c Call, r *tool.Result) (feedback []s
 	return feedback, errs
 }
 
-// bounded runs f with a deadline and turns a panic into an error. f's
-// goroutine ends when f does; f is told to by its context.
+// bounded runs f with a deadline and turns a panic, or the end of its
+// goroutine, into an error. f's goroutine ends when f does; f is told to by
+// its context.
 func bounded[T any](ctx context.Context, limit time.Duration, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -131,7 +133,7 @@ func bounded[T any](ctx context.Context, limit time.Duration, f func(context.Con
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		var o outcome
+		o := outcome{err: errors.New("it ended without an answer")}
 		defer func() {
 			if p := recover(); p != nil {
 				o.err = fmt.Errorf("it panicked: %v", p)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -29,6 +30,7 @@ func TestRunBeforeStrongestWins(t *testing.T) {
 		{"unknown verdict", []Before{says(Decision{Verdict: 9})}, Deny},
 		{"error", []Before{func(context.Context, Call) (Decision, error) { return Decision{}, errors.New("broken") }}, Deny},
 		{"panic", []Before{func(context.Context, Call) (Decision, error) { panic("boom") }}, Deny},
+		{"ends its goroutine", []Before{func(context.Context, Call) (Decision, error) { runtime.Goexit(); return Decision{}, nil }}, Deny},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := Set{Before: c.hooks}.RunBefore(context.Background(), Call{})

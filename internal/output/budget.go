@@ -23,8 +23,9 @@ const (
 // Budget is how much text of one result reaches the model, and what is said
 // when there is more. It is the one routine behind every limit on text.
 type Budget struct {
-	// Bytes bounds the text with everything that is added to it. 0 or less
-	// means [tool.DefaultOutput].
+	// Bytes bounds the text with everything that is added to it; it is the
+	// tool's own [tool.Spec.OutputLimit], whatever name it was called by. 0 or
+	// less means [tool.DefaultOutput].
 	Bytes int
 	// Resume is the tool's own advice on how to go on, asked once the cut is
 	// known. nil or an answer of "" means that the tool has none.
@@ -48,15 +49,6 @@ type Bounded struct {
 	Omitted int
 	// Total and Lines are the size of the given text.
 	Total, Lines int
-}
-
-// Limit returns the budget of a tool in bytes. It is a property of the tool
-// itself, so every alias has it too.
-func Limit(spec *tool.Spec) int {
-	if spec.OutputBytes > 0 {
-		return spec.OutputBytes
-	}
-	return tool.DefaultOutput
 }
 
 // Fits reports whether text would be shown whole.
@@ -105,9 +97,13 @@ func (b Budget) Apply(text string) Bounded {
 	return out
 }
 
-// clipped is the cut for a budget that has no room for a sentence.
+// clipped is the cut for a budget that has no room for a sentence, nor for
+// the note.
 func (out Bounded) clipped(limit int) Bounded {
 	const mark = "…"
+	if len(out.Text) <= limit {
+		return out
+	}
 	end := toRune(out.Text, max(0, limit-len(mark)))
 	out.Omitted = out.Total - end
 	if out.Text = out.Text[:end] + mark; len(mark) > limit {

@@ -1,6 +1,9 @@
 package output
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // Prepared is the text of a result as a model may see it, before it is cut.
 type Prepared struct {
@@ -30,6 +33,11 @@ func Prepare(text string, verbatim bool, r *Redactor) Prepared {
 // window is replaced there too. [MaxSecret] bytes on either side are enough
 // for every kind that is known by its form.
 func PrepareWindow(before, text, after string, verbatim bool, r *Redactor) Prepared {
+	if strings.HasSuffix(text, "\r") && strings.HasPrefix(after, "\n") { // a line's end that the window cuts in two
+		p := PrepareWindow(before, text+"\n", after[1:], verbatim, r)
+		p.Text = strings.TrimSuffix(p.Text, "\n")
+		return p
+	}
 	if verbatim {
 		shown, removed := Escape(text)
 		return Prepared{Text: shown, Removed: removed, Note: removed.note("shown escaped")}

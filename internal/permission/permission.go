@@ -8,6 +8,7 @@
 package permission
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,6 +44,19 @@ const (
 	// Always asks about every act.
 	Always Approval = "always"
 )
+
+var (
+	modes     = []Mode{ReadOnly, WorkspaceWrite, FullAccess} // each lets happen what those before it do
+	approvals = []Approval{OnRequest, Never, Untrusted, Always}
+)
+
+func words[S ~string](list []S) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = string(s)
+	}
+	return out
+}
 
 // Config is the permission section of the settings.
 type Config struct {
@@ -116,12 +130,11 @@ type Judge struct {
 func New(c Config, names Names) (*Judge, error) {
 	j := &Judge{mode: c.Mode, approval: c.Approval}
 	var bad []string
-	if !slices.Contains([]Mode{"", ReadOnly, WorkspaceWrite, FullAccess}, c.Mode) {
-		bad = append(bad, unknown("mode", string(c.Mode), []string{string(ReadOnly), string(WorkspaceWrite), string(FullAccess)}))
+	if c.Mode != "" && !slices.Contains(modes, c.Mode) {
+		bad = append(bad, unknown("mode", string(c.Mode), words(modes)))
 	}
-	if !slices.Contains([]Approval{"", OnRequest, Never, Untrusted, Always}, c.Approval) {
-		bad = append(bad, unknown("approval", string(c.Approval),
-			[]string{string(OnRequest), string(Never), string(Untrusted), string(Always)}))
+	if c.Approval != "" && !slices.Contains(approvals, c.Approval) {
+		bad = append(bad, unknown("approval", string(c.Approval), words(approvals)))
 	}
 	for _, list := range []struct {
 		name string
@@ -160,14 +173,17 @@ func unknown(what, got string, known []string) string {
 // Mode returns the mode in force.
 func (j *Judge) Mode() Mode { return j.mode }
 
-// Narrower returns the narrower of the judge's mode and another; an empty or
-// unknown mode changes nothing.
-func (j *Judge) Narrower(other Mode) Mode {
-	order := []Mode{ReadOnly, WorkspaceWrite, FullAccess}
-	if i := slices.Index(order, other); i >= 0 && i < slices.Index(order, j.mode) {
-		return other
+// Narrower returns the narrower of the judge's mode and another; an empty
+// one changes nothing, an unknown one is an error.
+func (j *Judge) Narrower(other Mode) (Mode, error) {
+	if other == "" {
+		return j.mode, nil
 	}
-	return j.mode
+	i := slices.Index(modes, other)
+	if i < 0 {
+		return j.mode, errors.New(unknown("mode", string(other), words(modes)))
+	}
+	return modes[min(i, max(slices.Index(modes, j.mode), 0))], nil
 }
 
 // Judge decides about an act. It does not ask anybody.
@@ -194,6 +210,10 @@ func (j *Judge) Judge(a Act) Verdict {
 	}
 	return Verdict{Allow, "mode " + string(j.mode), "the mode covers what the call does"}
 }
+
+// Question is the verdict where somebody beside the rules, such as a hook,
+// wants a person asked about an act that the rules allow.
+func (j *Judge) Question(rule, reason string) Verdict { return j.asked(Verdict{Ask, rule, reason}) }
 
 // covered is what the mode lets happen without a question.
 func (j *Judge) covered() tool.Effects {

@@ -28,7 +28,7 @@ func (s *Schema) Check(n *jsondoc.Node, budget *Budget) Verdict {
 	budget.steps = c.left
 	v := Verdict{Problems: c.problems, More: c.more, Respelled: c.respelled, Stray: c.stray}
 	if c.exhausted || !ok && len(v.Problems) == 0 {
-		v.Problems = []Problem{{Value: n, Schema: s, Keyword: Exhausted}}
+		v.Problems, v.More = []Problem{{Value: n, Schema: s, Keyword: Exhausted}}, 0
 	}
 	return v
 }

@@ -2,9 +2,11 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // block is how much is read at once, in bytes: large enough that a read costs
@@ -18,11 +20,12 @@ func (c *Content) Window(from, to int64) (string, error) {
 	if from >= to {
 		return "", nil
 	}
-	buf := make([]byte, to-from)
-	if _, err := io.ReadFull(io.NewSectionReader(c, from, to-from), buf); err != nil {
-		return "", fmt.Errorf("reading bytes %d to %d: %w", from, to, err)
+	var sb strings.Builder
+	sb.Grow(int(to - from))
+	if n, err := io.Copy(&sb, io.NewSectionReader(c, from, to-from)); err != nil || n != to-from {
+		return "", fmt.Errorf("reading bytes %d to %d: %w", from, to, cmp.Or(err, io.ErrUnexpectedEOF))
 	}
-	return string(buf), nil
+	return sb.String(), nil
 }
 
 // LineOffset returns where line n begins, counted from 1, or Size where there
@@ -102,6 +105,25 @@ func (c *Content) LineAt(ctx context.Context, offset int64) (int, error) {
 		at += int64(got)
 	}
 	return line, nil
+}
+
+// NextLine returns where the line begins that follows the one which the byte
+// at that offset lies in, or Size where it is the last.
+func (c *Content) NextLine(ctx context.Context, offset int64) (int64, error) {
+	buf := make([]byte, block)
+	for at := offset; ; {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		got, err := c.fill(buf, at)
+		if err != nil || got == 0 {
+			return c.Size, err
+		}
+		if i := bytes.IndexByte(buf[:got], '\n'); i >= 0 {
+			return at + int64(i) + 1, nil
+		}
+		at += int64(got)
+	}
 }
 
 var newline = []byte{'\n'}

@@ -41,6 +41,9 @@ func TestContentFindsLines(t *testing.T) {
 				if got, err := c.LineAt(t.Context(), offsets[n]); err != nil || got != n+1 {
 					t.Errorf("offset %d lies in line %d, want %d: %v", offsets[n], got, n+1, err)
 				}
+				if got, err := c.NextLine(t.Context(), offsets[n]); err != nil || got != offsets[n+1] {
+					t.Errorf("line %d is followed at %d, want %d: %v", n+1, got, offsets[n+1], err)
+				}
 				if got, err := c.TailOffset(t.Context(), n+1); err != nil || got != offsets[len(lines)-n-1] {
 					t.Errorf("the last %d lines begin at %d, want %d: %v", n+1, got, offsets[len(lines)-n-1], err)
 				}
@@ -74,7 +77,8 @@ func TestReadingLinesCanBeCancelled(t *testing.T) {
 	_, lineErr := c.LineOffset(ctx, 5)
 	_, tailErr := c.TailOffset(ctx, 5)
 	_, atErr := c.LineAt(ctx, 5)
-	for _, err := range []error{lineErr, tailErr, atErr} {
+	_, nextErr := c.NextLine(ctx, 5)
+	for _, err := range []error{lineErr, tailErr, atErr, nextErr} {
 		if !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}

@@ -224,6 +224,9 @@ func (e Encoding) encode(text string) ([]byte, error) {
 	if c == nil {
 		return []byte(text), nil
 	}
+	if !utf8.ValidString(text) {
+		return nil, fmt.Errorf("encoding as %s: the text is not valid UTF-8", e)
+	}
 	out, err := c.NewEncoder().Bytes([]byte(text))
 	if err == nil {
 		return out, nil

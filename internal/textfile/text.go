@@ -88,7 +88,9 @@ func decodeAs(data []byte, e Encoding, bom, confidence int, sure bool) (Text, er
 		Encoding: e, BOM: bom > 0, Confident: sure, Confidence: confidence, Content: content, data: data,
 	}
 	if e.codec() == nil {
-		_, t.Invalid = countUTF8(data[bom:])
+		if !utf8.ValidString(content) {
+			_, t.Invalid = countUTF8(data[bom:])
+		}
 		t.Exact = true
 	} else {
 		t.Invalid = strings.Count(content, string(utf8.RuneError))

@@ -3,6 +3,7 @@ package textmatch
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // anchorThreshold is how similar the middle of a block must be, from 0 to 1.
@@ -13,9 +14,14 @@ const anchorThreshold = 0.65
 // more is not found, which is the safe answer.
 const compareBudget = 40_000_000
 
+// maxOverlap bounds how many neighbours of a block are compared with it.
+const maxOverlap = 50
+
 // blockAnchor pairs each line that equals the first quoted one with every
 // later line that equals the last, and keeps the most similar block for
-// each opening, the nearest on a tie.
+// each opening, the nearest on a tie. octos compares the lines between by
+// their position; here they are aligned first, so that one line which was
+// left out does not shift all that follow.
 func (s *search) blockAnchor() []Match {
 	n := len(s.quoted)
 	if n < 3 {
@@ -25,8 +31,8 @@ func (s *search) blockAnchor() []Match {
 	if first == "" || last == "" {
 		return nil
 	}
-	middle := s.quoted[1 : n-1]
-	longest := int(float64(len(middle)) / anchorThreshold)
+	middle := trimmed(s.quoted[1 : n-1])
+	shortest, longest := int(float64(len(middle))*anchorThreshold), int(float64(len(middle))/anchorThreshold)
 	if len(middle)*longest > maxCommon {
 		return nil
 	}
@@ -34,26 +40,58 @@ func (s *search) blockAnchor() []Match {
 	c := comparer{budget: compareBudget}
 	var found []Match
 	for _, from := range openings {
-		best, bestTo := 0.0, -1
-		after, _ := slices.BinarySearch(closings, from+1)
+		best, bestTo := alignment{}, -1
+		after, _ := slices.BinarySearch(closings, from+1+shortest)
 		for _, to := range closings[after:] {
 			if to-from-1 > longest {
 				break
 			}
-			if score := s.blockScore(&c, from+1, to, middle); score >= anchorThreshold && score > best {
-				best, bestTo = score, to
+			if a := c.align(middle, s.trimmedLines(from+1, to)); a.score >= anchorThreshold && a.score > best.score {
+				best, bestTo = a, to
 			}
-		}
-		if bestTo >= 0 && len(found) < maxMatches {
-			m := Match{Stage: BlockAnchor, Similarity: best, pairs: s.pairLines(&c, from, bestTo+1)}
-			m.Start, m.End = s.span(from, bestTo+1, s.withEnd)
-			found = append(found, m)
 		}
 		if c.budget < 0 {
 			return nil
 		}
+		if bestTo >= 0 && len(found) < s.limit {
+			m := Match{Stage: BlockAnchor, Similarity: best.score, pairs: best.pairs(n, bestTo-from+1), withEnd: s.withEnd}
+			m.Start, m.End = s.span(from, bestTo+1, s.withEnd)
+			found = append(found, m)
+		}
 	}
-	return found
+	return bestOfOverlapping(found)
+}
+
+// bestOfOverlapping drops a block that overlaps a more similar one: both are
+// readings of one place, begun at different lines that look like the first.
+func bestOfOverlapping(found []Match) []Match {
+	var out []Match
+	for i, m := range found {
+		better := func(o Match) bool { return o.Similarity > m.Similarity && o.Start < m.End && m.Start < o.End }
+		// The blocks are in order of their start, so those that overlap
+		// this one are near it on both sides.
+		near := found[max(0, i-maxOverlap):min(len(found), i+maxOverlap+1)]
+		if !slices.ContainsFunc(near, better) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func trimmed(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = strings.TrimSpace(l)
+	}
+	return out
+}
+
+func (s *search) trimmedLines(from, to int) []string {
+	out := make([]string, to-from)
+	for i := range out {
+		out[i] = strings.TrimSpace(s.line(from + i))
+	}
+	return out
 }
 
 // anchors returns the lines that equal the first and the last quoted one.
@@ -70,62 +108,77 @@ func (s *search) anchors(first, last string) (openings, closings []int) {
 	return openings, closings
 }
 
-// blockScore compares lines from to to with the quoted middle, one by one.
-// A line without a partner scores 0, so that text which nobody described
-// counts against the block.
-func (s *search) blockScore(c *comparer, from, to int, middle []string) float64 {
-	most := max(to-from, len(middle))
-	if most == 0 {
-		return 1
-	}
-	paired := min(to-from, len(middle))
-	c.budget -= paired + 1
-	sum := 0.0
-	for i := range paired {
-		sum += c.similarity(strings.TrimSpace(s.line(from+i)), strings.TrimSpace(middle[i]))
-		if c.budget < 0 || sum+float64(paired-i-1) < anchorThreshold*float64(most) {
-			return 0
-		}
-	}
-	return sum / float64(most)
-}
-
 // pairThreshold is how similar two lines must be to stand for each other.
 const pairThreshold = 0.5
 
-// pairLines says which quoted line stands for which line of a block, in the
-// way that makes the lines most similar in all. The first and the last line
-// are known to belong together.
-func (s *search) pairLines(c *comparer, from, to int) []pair {
-	quoted, block := s.quoted[1:len(s.quoted)-1], to-from-2
-	width := block + 1
-	alike := make([]float64, len(quoted)*block)
-	best := make([]float64, (len(quoted)+1)*width)
-	for i := len(quoted) - 1; i >= 0; i-- {
-		for j := block - 1; j >= 0; j-- {
-			score := c.similarity(strings.TrimSpace(quoted[i]), strings.TrimSpace(s.line(from+1+j)))
-			alike[i*block+j] = score
-			best[i*width+j] = max(best[(i+1)*width+j], best[i*width+j+1])
+// An alignment says how the quoted lines between the anchors and those of a
+// block stand for each other, in the way that makes them most similar.
+type alignment struct {
+	quoted, block int // how many lines each side has
+	// alike is the similarity of each quoted line to each of the block, and
+	// best the sum that the lines from there on can reach.
+	alike, best []float64
+	// score is that sum for all of them, over the length of the longer
+	// side: a line without a partner scores 0 (octos #1771), so text which
+	// nobody described counts against the block.
+	score float64
+}
+
+func (c *comparer) align(quoted, block []string) alignment {
+	a := alignment{quoted: len(quoted), block: len(block)}
+	a.alike = make([]float64, len(quoted)*len(block))
+	width := len(block) + 1
+	a.best = make([]float64, (len(quoted)+1)*width)
+	c.budget -= len(a.best)
+	for i := len(quoted) - 1; i >= 0 && c.budget >= 0; i-- {
+		for j := len(block) - 1; j >= 0; j-- {
+			score := c.similarity(quoted[i], block[j], pairThreshold)
+			a.alike[i*len(block)+j] = score
+			a.best[i*width+j] = max(a.best[(i+1)*width+j], a.best[i*width+j+1])
 			if score >= pairThreshold {
-				best[i*width+j] = max(best[i*width+j], score+best[(i+1)*width+j+1])
+				a.best[i*width+j] = max(a.best[i*width+j], score+a.best[(i+1)*width+j+1])
 			}
 		}
 	}
+	if most := max(len(quoted), len(block)); c.budget >= 0 && most > 0 {
+		a.score = a.best[0] / float64(most)
+	}
+	return a
+}
+
+// pairs returns the pairs of the whole block of which a is the middle. The
+// first and the last line belong together. So do lines that are not alike
+// where as many are left on both sides between two pairs.
+func (a alignment) pairs(quoted, block int) []pair {
+	width := a.block + 1
 	pairs := []pair{{0, 0}}
-	for i, j := 0, 0; i < len(quoted) && j < block; {
-		score := alike[i*block+j]
-		switch here := best[i*width+j]; {
-		case score >= pairThreshold && here == score+best[(i+1)*width+j+1]:
-			pairs = append(pairs, pair{i + 1, j + 1})
+	for i, j := 0, 0; i < a.quoted && j < a.block; {
+		score := a.alike[i*a.block+j]
+		switch here := a.best[i*width+j]; {
+		case score >= pairThreshold && here == score+a.best[(i+1)*width+j+1]:
+			pairs = fillGap(pairs, pair{i + 1, j + 1})
 			i++
 			j++
-		case here == best[(i+1)*width+j]:
+		case here == a.best[(i+1)*width+j]:
 			i++
 		default:
 			j++
 		}
 	}
-	return append(pairs, pair{len(s.quoted) - 1, to - from - 1})
+	return fillGap(pairs, pair{quoted - 1, block - 1})
+}
+
+// fillGap appends a pair, and before it those of the lines in between if
+// there are as many on both sides.
+func fillGap(pairs []pair, next pair) []pair {
+	last := pairs[len(pairs)-1]
+	if next.quoted-last.quoted == next.found-last.found {
+		for last.quoted+1 < next.quoted {
+			last = pair{last.quoted + 1, last.found + 1}
+			pairs = append(pairs, last)
+		}
+	}
+	return append(pairs, next)
 }
 
 // maxCommon bounds the table of common, in cells.
@@ -194,21 +247,22 @@ type comparer struct {
 }
 
 // similarity is 1 − edit distance ÷ length of the longer line, in
-// characters. It is 0 once the budget is spent.
-func (c *comparer) similarity(a, b string) float64 {
+// characters. It may answer 0 for what is below least, and does once the
+// budget is spent.
+func (c *comparer) similarity(a, b string, least float64) float64 {
 	if a == b {
 		return 1
 	}
+	one, two := utf8.RuneCountInString(a), utf8.RuneCountInString(b)
+	shorter, longer := min(one, two), max(one, two)
+	if shorter == 0 || float64(shorter) < least*float64(longer) {
+		return 0
+	}
+	if c.budget -= one * two; c.budget < 0 {
+		return 0
+	}
 	c.one, c.two = append(c.one[:0], []rune(a)...), append(c.two[:0], []rune(b)...)
-	longest := max(len(c.one), len(c.two))
-	if len(c.one) == 0 || len(c.two) == 0 {
-		return 0
-	}
-	c.budget -= len(c.one) * len(c.two)
-	if c.budget < 0 {
-		return 0
-	}
-	return 1 - float64(c.distance())/float64(longest)
+	return 1 - float64(c.distance())/float64(longer)
 }
 
 // distance is the Levenshtein distance of one and two.

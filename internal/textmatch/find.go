@@ -40,8 +40,9 @@ var stageNames = [stages]string{
 // String returns the name of the stage.
 func (s Stage) String() string { return stageNames[min(s, stages-1)] }
 
-// maxMatches bounds how many places of one stage are counted.
-const maxMatches = 1000
+// MaxMatches bounds how many places [Find] counts: enough to say that there
+// are many.
+const MaxMatches = 1000
 
 // A Match is a place that a quotation may mean.
 type Match struct {
@@ -55,24 +56,38 @@ type Match struct {
 	// text, both counted from the start of the match. nil where the match
 	// is not of whole lines.
 	pairs []pair
+	// withEnd says that the match includes the end of its last line, if
+	// that has one.
+	withEnd bool
 }
 
 type pair struct{ quoted, found int }
 
-// Find returns the places of the strictest stage that has any, in order.
-// Places of the exact stage may overlap. An empty quotation, and one of
-// blanks alone beyond the exact stage, is nowhere.
-func Find(text, quote string) []Match {
+// Find returns the places of the strictest stage that has any, in order, at
+// most [MaxMatches]. Places of the exact stage may overlap. An empty quotation, and
+// one of blanks alone beyond the exact stage, is nowhere.
+func Find(text, quote string) []Match { return find(text, quote, MaxMatches, 1) }
+
+// FindAll returns all places of the strictest stage that has any, in order,
+// without those that overlap an earlier one.
+func FindAll(text, quote string) []Match {
+	return apart(find(text, quote, len(text)+1, len(quote)))
+}
+
+// find is Find with a limit; step is how far behind the start of an exact
+// match the next one may begin.
+func find(text, quote string, limit, step int) []Match {
 	if quote == "" {
 		return nil
 	}
-	if found := findExact(text, quote, Exact); len(found) > 0 {
+	if found := findExact(text, quote, Exact, limit, step); len(found) > 0 {
 		return found
 	}
 	if strings.TrimSpace(quote) == "" {
 		return nil
 	}
 	s := newSearch(text, quote)
+	s.limit, s.step = limit, step
 	for _, stage := range []func() []Match{
 		s.lineTrimmed, s.whitespaceNormalized, s.indentationFlexible, s.escapeNormalized, s.typographic, s.blockAnchor,
 	} {
@@ -83,22 +98,22 @@ func Find(text, quote string) []Match {
 	return nil
 }
 
-func findExact(text, quote string, stage Stage) []Match {
+func findExact(text, quote string, stage Stage, limit, step int) []Match {
 	var found []Match
-	for from := 0; len(found) < maxMatches; {
+	for from := 0; from < len(text) && len(found) < limit; {
 		i := strings.Index(text[from:], quote)
 		if i < 0 {
 			break
 		}
 		at := from + i
 		found = append(found, Match{Start: at, End: at + len(quote), Stage: stage, Similarity: 1})
-		from = at + 1
+		from = at + step
 	}
 	return found
 }
 
-// Apart drops matches that overlap an earlier one.
-func Apart(found []Match) []Match {
+// apart drops matches that overlap an earlier one.
+func apart(found []Match) []Match {
 	var out []Match
 	end := 0
 	for _, m := range found {
@@ -179,6 +194,8 @@ type search struct {
 	quoted  []string // its lines
 	withEnd bool     // the quotation ends with a line end
 	key     int      // the first quoted line that is not blank
+	// limit is how many matches are wanted, step is that of find.
+	limit, step int
 }
 
 func newSearch(text, quote string) *search {

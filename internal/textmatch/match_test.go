@@ -1,8 +1,10 @@
 package textmatch
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // apply finds a quotation and replaces it, and says how it went.
@@ -66,7 +68,7 @@ func TestCascade(t *testing.T) {
 		{
 			"anchor keeps a line that was left out", "begin\n one\n // note\n two\n three\nend\n",
 			"begin\n one\n two\n three\nend", "begin\n one\n two\n THREE\nend",
-			"none", "", // index by index only one of four middle lines agrees
+			"block_anchor", "begin\n one\n // note\n two\n THREE\nend\n",
 		},
 		{
 			"anchor keeps a late line that was left out", "begin\n one\n two\n three\n // note\nend\n",
@@ -82,6 +84,11 @@ func TestCascade(t *testing.T) {
 		{
 			"anchor twice", "f {\n  a1\n  b\n}\nf {\n  a2\n  b\n}\n", "f {\n  a3\n  b\n}", "f {\n}",
 			"ambiguous block_anchor", "",
+		},
+		{
+			"anchor, several openings of one place", "}\n}\n}\n\nfunc f() {\n\ta()\n\tb()\n\tc()\n}\nend\n",
+			"}\n\nfunc f() {\n\ta(1)\n\tb()\n\tc()\n}\nend", "}\n\nfunc f() {\n\ta(1)\n\tb()\n\td()\n}\nend",
+			"block_anchor", "}\n}\n}\n\nfunc f() {\n\ta()\n\tb()\n\td()\n}\nend\n",
 		},
 		{"F010 look-alikes", "def a():\n    flush()\n    return None\ndef b():\n        flush()\n        return None\n", "flush()\nreturn None", "return None", "ambiguous line_trimmed", ""},
 		{"quotation ends with a line end, text does not", "a\n  b", "b\n", "c\n", "line_trimmed", "a\n  c"},
@@ -142,6 +149,26 @@ func TestBudget(t *testing.T) {
 		t.Errorf("%d matches", len(found))
 	}
 	Nearest(text, quote)
+}
+
+// TestLargeQuotation: a quotation as large as a call may hold, with every
+// line a little off, is fitted in reasonable time.
+func TestLargeQuotation(t *testing.T) {
+	var text, quote, replacement strings.Builder
+	for i := range 20_000 {
+		indent := strings.Repeat("\t", 1+i%5)
+		fmt.Fprintf(&text, "%sline  %d\n", indent, i)
+		fmt.Fprintf(&quote, "%sline %d\n", indent, i)
+		fmt.Fprintf(&replacement, "%schanged %d\n", indent, i)
+	}
+	start := time.Now()
+	got, stage := apply(text.String(), quote.String(), replacement.String())
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if stage != "whitespace_normalized" || got != replacement.String() {
+		t.Errorf("%s: %.100q", stage, got)
+	}
 }
 
 func FuzzFind(f *testing.F) {

@@ -85,10 +85,7 @@ func (s *search) alike() (int, bool) {
 	best, found := threshold, -1
 	for i := range s.lines() {
 		line := strings.TrimSpace(s.line(i))
-		if shorter, longer := min(len(line), len(want)), max(len(line), len(want)); float64(shorter) < best*float64(longer) {
-			continue
-		}
-		if score := c.similarity(line, want); score > best {
+		if score := c.similarity(line, want, best); score > best {
 			best, found = score, i
 		}
 	}

@@ -1,6 +1,7 @@
 package textmatch
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -24,13 +25,17 @@ func Rewrite(text string, m Match, quote, replacement string) (string, bool) {
 	case m.pairs == nil:
 		return keepEnds(found, quote, replacement), true
 	}
-	r := rewriter{pairs: m.pairs}
+	var r rewriter
 	var quoteEnd, blockEnd, withEnd bool
 	r.old, quoteEnd = splitLines(quote)
-	r.block, blockEnd = splitLines(found)
+	if m.withEnd {
+		found, blockEnd = strings.CutSuffix(found, "\n")
+	}
+	r.block = strings.Split(found, "\n")
 	if replacement != "" {
 		r.lines, withEnd = splitLines(replacement)
 	}
+	r.pair(m.pairs)
 	r.learn()
 	out, ok := r.merge()
 	if !ok || len(out) == 0 {
@@ -49,7 +54,12 @@ type rewriter struct {
 	old   []string // the quoted lines
 	lines []string // the lines of the replacement
 	block []string // the lines at the place
-	pairs []pair   // which quoted line stands for which line of the block
+	// partners is the line of the block that each quoted line stands for,
+	// or -1.
+	partners []int
+	// margins are the different indentations that lines which stand for
+	// each other have on the two sides.
+	margins []margin
 	// from and to are one step of indentation on the two sides; "" where
 	// they could not be learned.
 	from, to string
@@ -129,28 +139,38 @@ func keepEnds(found, quote, replacement string) string {
 	return string(f[:head]) + string(r[head:len(r)-tail]) + string(f[len(f)-tail:])
 }
 
-// partner returns the line of the block that a quoted line stands for.
-func (r *rewriter) partner(quoted int) (int, bool) {
-	for _, p := range r.pairs {
-		if p.quoted == quoted {
-			return p.found, true
+// A margin is an indentation in the quotation and at the place.
+type margin struct{ quoted, found string }
+
+// maxMargins bounds the different indentations that are compared. No
+// program has as many.
+const maxMargins = 64
+
+// pair takes in which lines stand for each other.
+func (r *rewriter) pair(pairs []pair) {
+	r.partners = slices.Repeat([]int{-1}, len(r.old))
+	for _, p := range pairs {
+		r.partners[p.quoted] = p.found
+		m := margin{indentOf(r.old[p.quoted]), indentOf(r.block[p.found])}
+		if !blank(r.old[p.quoted]) && len(r.margins) < maxMargins && !slices.Contains(r.margins, m) {
+			r.margins = append(r.margins, m)
 		}
 	}
-	return 0, false
 }
 
-// learn compares neighbouring depths of the two sides to find how one step
-// of indentation is written on each.
+// partner returns the line of the block that a quoted line stands for.
+func (r *rewriter) partner(quoted int) (int, bool) {
+	return r.partners[quoted], r.partners[quoted] >= 0
+}
+
+// learn compares margins to find how one step of indentation is written on
+// each side.
 func (r *rewriter) learn() {
-	for _, p := range r.pairs {
-		for _, q := range r.pairs {
-			shallow, deep := indentOf(r.old[p.quoted]), indentOf(r.old[q.quoted])
-			step, ok := strings.CutPrefix(deep, shallow)
-			if !ok || step == "" || blank(r.old[p.quoted]) || blank(r.old[q.quoted]) {
-				continue
-			}
-			target, ok := strings.CutPrefix(indentOf(r.block[q.found]), indentOf(r.block[p.found]))
-			if !ok || target == "" {
+	for _, p := range r.margins {
+		for _, q := range r.margins {
+			step, deeper := strings.CutPrefix(q.quoted, p.quoted)
+			target, also := strings.CutPrefix(q.found, p.found)
+			if !deeper || !also || step == "" || target == "" {
 				continue
 			}
 			if r.from == "" || len(step) < len(r.from) {
@@ -192,41 +212,53 @@ func (r *rewriter) indent(line string, near int) string {
 		return ""
 	}
 	own := indentOf(line)
-	base, ok := r.base(own, near)
+	m, ok := r.base(own, near)
 	if !ok {
 		return line
 	}
-	quoted, found := indentOf(r.old[base.quoted]), indentOf(r.block[base.found])
-	if deeper, ok := strings.CutPrefix(own, quoted); ok {
-		return found + r.convert(deeper, found) + line[len(own):]
+	if deeper, ok := strings.CutPrefix(own, m.quoted); ok {
+		return m.found + r.convert(deeper, m.found) + line[len(own):]
 	}
 	// The line is shallower than every quoted one. Take away as much.
-	if less, ok := strings.CutPrefix(quoted, own); ok {
-		if up, ok := strings.CutSuffix(found, r.convert(less, found)); ok {
+	if less, ok := strings.CutPrefix(m.quoted, own); ok {
+		if up, ok := strings.CutSuffix(m.found, r.convert(less, m.found)); ok {
 			return up + line[len(own):]
 		}
 	}
 	return line
 }
 
-// base chooses the pair to measure from: the one with the deepest
-// indentation that the line shares, the nearest of those.
-func (r *rewriter) base(own string, near int) (pair, bool) {
-	var best pair
-	rank, distance := -1, 0
-	for _, p := range r.pairs {
-		if blank(r.old[p.quoted]) {
-			continue
-		}
-		quoted := indentOf(r.old[p.quoted])
+// maxReach is how many quoted lines above and below a new one are asked for
+// their margin.
+const maxReach = 200
+
+// base chooses the margin to measure from: the deepest that the line shares
+// with a quoted one, the nearest of those.
+func (r *rewriter) base(own string, near int) (margin, bool) {
+	var best margin
+	rank := -1
+	ask := func(m margin) {
 		score := 0
-		if strings.HasPrefix(own, quoted) {
-			score = 1 + len(quoted)
+		if strings.HasPrefix(own, m.quoted) {
+			score = 1 + len(m.quoted)
 		}
-		d := max(p.quoted-near, near-p.quoted)
-		if score > rank || score == rank && d < distance {
-			best, rank, distance = p, score, d
+		if score > rank {
+			best, rank = m, score
 		}
+	}
+	for d := range maxReach {
+		for _, q := range [...]int{near - d, near + d} {
+			if q < 0 || q >= len(r.old) || r.partners[q] < 0 || blank(r.old[q]) {
+				continue
+			}
+			ask(margin{indentOf(r.old[q]), indentOf(r.block[r.partners[q]])})
+		}
+		if rank == 1+len(own) {
+			return best, true // no margin is deeper
+		}
+	}
+	for _, m := range r.margins {
+		ask(m)
 	}
 	return best, rank >= 0
 }

@@ -13,11 +13,11 @@ import (
 func (s *search) window(stage Stage, quoted []string, skip int, withEnd bool, same func(found, quoted string) bool) []Match {
 	var found []Match
 	key := max(s.key-skip, 0)
-	for from := 0; from+len(quoted) <= s.lines() && len(found) < maxMatches; from++ {
+	for from := 0; from+len(quoted) <= s.lines() && len(found) < s.limit; from++ {
 		if !same(s.line(from+key), quoted[key]) || !s.equal(from, quoted, same) {
 			continue
 		}
-		m := Match{Stage: stage, Similarity: 1, pairs: make([]pair, len(quoted))}
+		m := Match{Stage: stage, Similarity: 1, pairs: make([]pair, len(quoted)), withEnd: withEnd}
 		m.Start, m.End = s.span(from, from+len(quoted), withEnd)
 		for i := range quoted {
 			m.pairs[i] = pair{quoted: i + skip, found: i}
@@ -135,7 +135,7 @@ func (s *search) escapeNormalized() []Match {
 	if plain == s.quote || plain == "" {
 		return nil
 	}
-	return findExact(s.text, plain, EscapeNormalized)
+	return findExact(s.text, plain, EscapeNormalized, s.limit, min(s.step, len(plain)))
 }
 
 // Unescape reads \n, \t, \r, \\, \' and \" as what they stand for, and so
@@ -157,7 +157,7 @@ func (s *search) typographic() []Match {
 	if text == s.text && quote == s.quote {
 		return nil
 	}
-	found := findExact(text, quote, Typographic)
+	found := findExact(text, quote, Typographic, s.limit, min(s.step, len(quote)))
 	for i := range found {
 		found[i].Start, found[i].End = back.original(found[i].Start), back.original(found[i].End)
 	}

@@ -5,12 +5,14 @@ import (
 	"slices"
 
 	"github.com/handrail-tools/handrail/internal/tools/file"
+	"github.com/handrail-tools/handrail/internal/tools/memory"
 	"github.com/handrail-tools/handrail/internal/tools/ops"
+	"github.com/handrail-tools/handrail/internal/tools/plan"
 	"github.com/handrail-tools/handrail/tool"
 )
 
 // Always lists the tools that every session can serve.
-func Always() []tool.Tool { return slices.Concat(ops.All()) }
+func Always() []tool.Tool { return slices.Concat(ops.All(), plan.All(), memory.All()) }
 
 // Files lists the tools that need a workspace.
 func Files() []tool.Tool { return file.All() }

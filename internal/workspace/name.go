@@ -28,13 +28,21 @@ func checkName(name string) error {
 			return invalid(nil, "the path %q has the control character %#02x; a path is plain text", tool.Clip(name), c)
 		}
 	}
-	switch {
-	case name == "~" || strings.HasPrefix(name, "~/"):
-		return invalid(nil, `the path %s: "~" is not expanded here; give a path relative to the workspace`, tool.Clip(name))
-	case strings.HasPrefix(strings.ToLower(name), "file:/"):
-		return invalid(nil, "the path %s is a URL; give the plain path", tool.Clip(name))
+	if why := misread(name); why != "" {
+		return invalid(nil, `the path %s: %s; give a path relative to the workspace ("./%s" for a file of that very name)`, tool.Clip(name), why, tool.Clip(name))
 	}
 	return nil
+}
+
+// misread says what a path was meant as that does not mean that here, or "".
+func misread(name string) string {
+	switch {
+	case name == "~" || strings.HasPrefix(name, "~/"):
+		return `"~" is not expanded here`
+	case len(name) > 5 && strings.EqualFold(name[:6], "file:/"):
+		return "a URL is no path"
+	}
+	return ""
 }
 
 // split divides a path into its elements, without the empty ones and ".".

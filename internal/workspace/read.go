@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -26,7 +27,12 @@ func (w *Workspace) Rel(name string) (string, error) {
 
 // Unreadable reports whether a rule keeps rel, a path as [Workspace.Rel] and
 // listings spell it, from being read or shown. It looks at the name alone.
-func (w *Workspace) Unreadable(rel string) bool { return w.unreadable.match(rel) != "" }
+func (w *Workspace) Unreadable(rel string) bool {
+	if !filepath.IsAbs(rel) {
+		rel = w.fromTop(rel)
+	}
+	return w.unreadable.match(rel) != ""
+}
 
 // openFast opens name for reading, and resolves its links only if it has
 // any. The place that is judged is the place that is opened.
@@ -133,6 +139,9 @@ type File struct {
 	Version Version
 	// Mode is the file's mode.
 	Mode fs.FileMode
+	// Growing says that somebody was appending to the file: Data is what it
+	// held when the read began, and Version is out of date already.
+	Growing bool
 }
 
 // steadyTries is how often a file that changes while it is read is read
@@ -142,9 +151,10 @@ const steadyTries = 3
 // ReadFile reads a whole file of at most limit bytes; a larger one fails
 // with [ErrTooLarge]. The content is of one state: a file that is written
 // while it is read is read again, and fails with [ErrUnsteady] if that goes
-// on.
+// on; a file that only grows, as a log does, is returned up to where it
+// ended when the read began.
 func (w *Workspace) ReadFile(ctx context.Context, name string, limit int64) (File, error) {
-	for range steadyTries {
+	for try := 1; ; try++ {
 		if err := ctx.Err(); err != nil {
 			return File{}, err
 		}
@@ -154,16 +164,22 @@ func (w *Workspace) ReadFile(ctx context.Context, name string, limit int64) (Fil
 		}
 		data, after, err := readSteady(f, n, limit)
 		_ = f.Close()
+		file := File{Rel: at.name(), Data: data, Version: n.version, Mode: n.mode}
 		switch {
 		case errors.Is(err, ErrTooLarge):
 			return File{}, failed(ErrTooLarge, "%s has %d bytes; at most %d are read at once", tool.Clip(name), max(n.version.Size, limit+1), limit)
 		case err != nil:
 			return File{}, explain("reading", name, err)
 		case after.version == n.version:
-			return File{Rel: at.name(), Data: data, Version: n.version, Mode: n.mode}, nil
+			return file, nil
+		case try < steadyTries:
+		case after.version.Size > n.version.Size && int64(len(data)) >= n.version.Size:
+			file.Data, file.Growing = data[:n.version.Size], true
+			return file, nil
+		default:
+			return File{}, failed(ErrUnsteady, "%s is being written to right now and changed during each of %d reads; try again", tool.Clip(name), steadyTries)
 		}
 	}
-	return File{}, failed(ErrUnsteady, "%s is being written to right now and changed during each of %d reads; try again", tool.Clip(name), steadyTries)
 }
 
 // readSteady reads an open file and describes it again afterwards.

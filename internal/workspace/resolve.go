@@ -29,12 +29,17 @@ type place struct {
 }
 
 // name is the place as the rest of the system spells it: relative to the
-// root, or absolute in a folder that was granted.
+// root, or absolute in a folder that was granted. It is a name again, so a
+// file that is really called ~ keeps the "./" that says so.
 func (p place) name() string {
-	if p.zone.kind == ZoneRoot {
+	switch {
+	case p.zone.kind != ZoneRoot:
+		return p.abs()
+	case misread(p.path) != "":
+		return "./" + p.path
+	default:
 		return p.path
 	}
-	return p.abs()
 }
 
 func (p place) abs() string {
@@ -58,6 +63,8 @@ type Resolved struct {
 	// Rel is the path below the root, with slashes, "." for the root
 	// itself; in a granted folder it is the absolute path.
 	Rel string
+	// Judged is Rel as rules know it: seen from [Options].Top.
+	Judged string
 	// Abs is the absolute path, for rules and for people. Opening it would
 	// be a second look-up: open Rel through the workspace.
 	Abs string
@@ -85,10 +92,14 @@ func (w *Workspace) Resolve(name string) (Resolved, error) {
 		return Resolved{}, explain("resolving", name, err)
 	}
 	why, _ := w.unwritable(at)
+	judged := at.name()
+	if at.zone.kind == ZoneRoot {
+		judged = w.fromTop(at.path)
+	}
 	return Resolved{
-		Rel: at.name(), Abs: at.abs(), Zone: at.zone.kind,
+		Rel: at.name(), Judged: judged, Abs: at.abs(), Zone: at.zone.kind,
 		Exists: at.exists, Mode: at.node.mode, Linked: at.linked,
-		Unreadable: w.unreadable.match(at.path), Unwritable: why,
+		Unreadable: w.unreadable.match(w.judged(at)), Unwritable: why,
 	}, nil
 }
 

@@ -196,9 +196,29 @@ func foldRune(r rune) rune {
 	return least
 }
 
+// judged is a place as rules know it: seen from the top of the workspace.
+func (w *Workspace) judged(at place) string {
+	if at.zone.kind != ZoneRoot {
+		return at.path
+	}
+	return w.fromTop(at.path)
+}
+
+// fromTop is a path below the root, seen from the top.
+func (w *Workspace) fromTop(rel string) string {
+	switch {
+	case w.above == ".":
+		return rel
+	case rel == ".":
+		return w.above
+	default:
+		return w.above + "/" + rel
+	}
+}
+
 // judgeRead refuses what may not be read. name is how the caller put it.
 func (w *Workspace) judgeRead(at place, name string) error {
-	if rule := w.unreadable.match(at.path); rule != "" {
+	if rule := w.unreadable.match(w.judged(at)); rule != "" {
 		return denied(ErrUnreadable, "%s may not be read: the rule %q keeps credentials away from tools%s",
 			tool.Clip(name), tool.Clip(rule), at.via(name))
 	}
@@ -232,7 +252,7 @@ func (w *Workspace) unwritable(at place) (string, error) {
 			}
 		}
 	}
-	if rule := w.protected.match(at.path); rule != "" {
+	if rule := w.protected.match(w.judged(at)); rule != "" {
 		return fmt.Sprintf("%q is protected", tool.Clip(rule)), ErrProtected
 	}
 	return "", nil

@@ -76,10 +76,10 @@ func (v *View) Seen() int64 {
 	return n
 }
 
-// Same reports whether a file in that state is the one that was seen: the
-// same version, or another version with the same bytes.
-func (v *View) Same(version Version, sum Sum) bool {
-	return v.Version == version || v.Sum != Sum{} && v.Sum == sum
+// Same reports whether a file is the one that was seen: the same version, or
+// another version with the same bytes.
+func (v *View) Same(now File) bool {
+	return v.Version == now.Version || v.Version.Size == now.Version.Size && v.Sum != Sum{} && v.Sum == SumOf(now.Data)
 }
 
 // ChangedLines compares a text with the one that was seen and returns the
@@ -127,7 +127,7 @@ func (v *Views) Saw(rel string, sight View, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	old := v.views[rel]
-	if old == nil || !old.Same(sight.Version, sight.Sum) {
+	if old == nil || old.Version != sight.Version && (old.Sum != sight.Sum || old.Sum == Sum{}) {
 		sight.Spans = mergeSpans(slices.Clone(sight.Spans))
 		v.put(rel, &sight, text)
 		return
@@ -156,11 +156,11 @@ type Edit struct {
 // edits in order, in terms of the text before that step. What was seen stays
 // seen, and what was written counts as seen. A view of another content than
 // before says nothing about the rest of the new one.
-func (v *Views) Edited(rel string, before Version, beforeSum Sum, after View, steps [][]Edit, text string) {
+func (v *Views) Edited(rel string, before File, after View, steps [][]Edit, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	var spans []Span
-	if old := v.views[rel]; old != nil && old.Same(before, beforeSum) {
+	if old := v.views[rel]; old != nil && old.Same(before) {
 		spans = old.Spans
 		after.Lossy = after.Lossy || old.Lossy
 	}
@@ -171,17 +171,21 @@ func (v *Views) Edited(rel string, before Version, beforeSum Sum, after View, st
 	v.put(rel, &after, text)
 }
 
-// shiftSpans moves spans of a text to where their bytes are after edits, and
-// adds what the edits wrote.
+// shiftSpans moves spans of a text, in order and apart, to where their bytes
+// are after edits, and adds what the edits wrote.
 func shiftSpans(spans []Span, edits []Edit) []Span {
 	var out []Span
 	delta, at := int64(0), int64(0)
 	keep := func(upTo int64) {
-		for _, s := range spans {
-			from, to := max(s.From, at), min(s.To, upTo)
+		for len(spans) > 0 {
+			from, to := max(spans[0].From, at), min(spans[0].To, upTo)
 			if from < to {
 				out = append(out, Span{from + delta, to + delta})
 			}
+			if spans[0].To > upTo {
+				return // the rest of it lies behind the edit
+			}
+			spans = spans[1:]
 		}
 	}
 	for _, e := range edits {

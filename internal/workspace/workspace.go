@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/handrail-tools/handrail/tool"
 )
 
 // Zone is the kind of folder that a path lies in.
@@ -58,12 +61,18 @@ type Options struct {
 	// Unreadable are patterns that refuse reading, writing and listing. nil
 	// means [DefaultUnreadable]; an empty list means none.
 	Unreadable []string
+	// Top is the folder to which the patterns and the rules of a session
+	// are relative: the root itself, or a folder above it, so that somebody
+	// who is confined to a part of a workspace is held by the rules of the
+	// whole. Empty means the root.
+	Top string
 }
 
 // A Workspace is an open set of folders. Its methods may be called from
 // several goroutines at once.
 type Workspace struct {
 	zones         []*zone // zones[0] is the root
+	above         string  // the root as seen from the top, "." if it is that
 	readOnly      bool
 	readOnlyBelow []string // folders below the root that are closed for writing
 	protected     rules
@@ -96,6 +105,7 @@ func open(root string, opts Options, newTree func(string) (tree, error)) (*Works
 		}
 	}
 	note("opening the workspace", w.add(root, ZoneRoot, newTree))
+	note("finding the top of the workspace", w.setTop(opts.Top))
 	for _, dir := range opts.Granted {
 		note("opening a granted folder", w.addFurther(dir, ZoneGranted, newTree))
 	}
@@ -115,6 +125,24 @@ func open(root string, opts Options, newTree func(string) (tree, error)) (*Works
 		return nil, errors.Join(append(errs, w.Close())...)
 	}
 	return w, nil
+}
+
+// setTop notes where the root lies beneath the top.
+func (w *Workspace) setTop(top string) error {
+	w.above = "."
+	if top == "" || len(w.zones) == 0 {
+		return nil
+	}
+	real, err := realDir(top)
+	if err != nil {
+		return err
+	}
+	rest, ok := cutFolder(filepath.ToSlash(w.Root()), filepath.ToSlash(real))
+	if !ok {
+		return fmt.Errorf("the workspace does not lie beneath %s", tool.Clip(top))
+	}
+	w.above = cmp.Or(rest, ".")
+	return nil
 }
 
 // addFurther opens a folder beside the root, or closes one inside it.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 )
 
@@ -64,6 +66,62 @@ func TestWriteReadEdit(t *testing.T) {
 		}
 		if _, err := w.WriteFile(ctx, "a/b/c.txt", nil, WriteOptions{Expect: &f.Version}); !errors.Is(err, ErrChanged) {
 			t.Fatalf("error %v, want ErrChanged", err)
+		}
+	})
+}
+
+// TestReadWhileWritten: a log that grows all the time can be read, a file
+// that is rewritten in place all the time is refused or whole.
+func TestReadWhileWritten(t *testing.T) {
+	eachEngine(t, func(t *testing.T, dir string, open func(Options) *Workspace) {
+		w := open(Options{})
+		for name, write := range map[string]func(f *os.File) error{
+			"log": func(f *os.File) error { _, err := f.WriteString("a line\n"); return err },
+			"row": func(f *os.File) error { _, err := f.WriteAt([]byte("A LINE\n"), 0); return err },
+		} {
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, []byte("a line\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			flag := os.O_WRONLY
+			if name == "log" {
+				flag |= os.O_APPEND
+			}
+			f, err := os.OpenFile(path, flag, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop := make(chan struct{})
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+						if err := write(f); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				}
+			})
+			for range 50 {
+				got, err := w.ReadFile(context.Background(), name, 1<<30)
+				switch {
+				case name == "log" && (err != nil || strings.Trim(string(got.Data), "a line\n") != "" || !strings.HasSuffix(string(got.Data), "\n")):
+					t.Errorf("the log: %d bytes, %v", len(got.Data), err)
+				case name == "row" && err != nil && !errors.Is(err, ErrUnsteady):
+					t.Errorf("the row: %v", err)
+				case name == "row" && err == nil && got.Growing:
+					t.Error("the row does not grow")
+				}
+			}
+			close(stop)
+			wg.Wait()
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 }

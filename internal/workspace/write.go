@@ -80,7 +80,9 @@ func (w *Workspace) WriteFile(ctx context.Context, name string, data []byte, opt
 // of any number of concurrent edits, each sees the result of the one before.
 // A program that takes no part in the turns and writes in between makes the
 // edit fail with [ErrChanged]. An error of fn is returned as it is and
-// nothing is written. The file must exist and have at most [MaxEdit] bytes.
+// nothing is written. fn must not write through the workspace itself: it has
+// the turn of the folder. The file must exist and have at most [MaxEdit]
+// bytes.
 func (w *Workspace) Edit(ctx context.Context, name string, fn func(old File) ([]byte, error)) (Change, error) {
 	u, err := w.begin(ctx, name, false)
 	if err != nil {

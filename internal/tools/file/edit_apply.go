@@ -13,8 +13,8 @@ import (
 	"github.com/handrail-tools/handrail/tool"
 )
 
-// A session is one call of edit_file on one file.
-type session struct {
+// An editing is one call of edit_file on one file.
+type editing struct {
 	views *workspace.Views
 	name  string
 	old   workspace.File
@@ -35,7 +35,7 @@ type session struct {
 type region struct{ start, end int }
 
 // run applies all edits to the file, or none.
-func (s *session) run(edits []oneEdit, encoding string) ([]byte, error) {
+func (s *editing) run(edits []oneEdit, encoding string) ([]byte, error) {
 	text, err := decodeForEdit(s.name, s.old.Data, encoding)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (s *session) run(edits []oneEdit, encoding string) ([]byte, error) {
 }
 
 // apply finds and replaces one old_string.
-func (s *session) apply(e oneEdit) error {
+func (s *editing) apply(e oneEdit) error {
 	if s.text.Encoding == textfile.Unknown && !isASCII(e.OldString+e.NewString) {
 		return s.unsure()
 	}
@@ -76,6 +76,10 @@ func (s *session) apply(e oneEdit) error {
 	if quote == replacement {
 		return tool.Invalidf("old_string and new_string differ only in their line ends, and the file has no such lines; edits keep the line ends of the file. Nothing was changed")
 	}
+	if strings.HasSuffix(quote, "\r") && strings.HasSuffix(replacement, "\r") && !strings.Contains(u.Text, quote) {
+		// Both were cut in the middle of a CRLF.
+		quote, replacement = quote[:len(quote)-1], replacement[:len(replacement)-1]
+	}
 	found, err := s.find(u.Text, e, quote, replacement)
 	if err != nil {
 		return err
@@ -85,7 +89,7 @@ func (s *session) apply(e oneEdit) error {
 
 // applyLineEnds serves an edit that changes nothing but line ends: it is
 // taken at its word (field report F001).
-func (s *session) applyLineEnds(e oneEdit) (bool, error) {
+func (s *editing) applyLineEnds(e oneEdit) (bool, error) {
 	if textfile.Unify(e.OldString) != textfile.Unify(e.NewString) {
 		return false, nil
 	}
@@ -112,25 +116,23 @@ func (s *session) applyLineEnds(e oneEdit) (bool, error) {
 }
 
 // find returns the places to replace: one, or all of them if asked for.
-func (s *session) find(text string, e oneEdit, quote, replacement string) ([]textmatch.Match, error) {
-	found := textmatch.Find(text, quote)
+func (s *editing) find(text string, e oneEdit, quote, replacement string) ([]textmatch.Match, error) {
+	look := textmatch.Find
+	if e.ReplaceAll || e.NearLine > 0 {
+		look = textmatch.FindAll
+	}
+	found := look(text, quote)
 	if len(found) == 0 {
 		return nil, s.notFound(text, quote, replacement)
-	}
-	stage := found[0].Stage
-	if stage != textmatch.Exact {
-		if plain, _, ok := stripNumbers(quote); ok && stage == textmatch.BlockAnchor {
-			return nil, s.notFound(text, quote, plain)
-		}
 	}
 	if err := copiedListing(text, quote, replacement); err != nil {
 		return nil, err
 	}
 	if e.ReplaceAll {
-		if stage == textmatch.BlockAnchor && len(found) > 1 {
+		if found[0].Stage == textmatch.BlockAnchor && len(found) > 1 {
 			return nil, tool.Failf("old_string is not in %s as it was quoted, and %d places are similar; replace_all takes only places that agree. Nothing was changed", tool.Clip(s.name), len(found))
 		}
-		return textmatch.Apart(found), nil
+		return found, nil
 	}
 	if len(found) > 1 && e.NearLine > 0 {
 		found = nearest(text, found, e.NearLine)
@@ -192,7 +194,7 @@ func lineEdges(text string, start, end int) bool {
 }
 
 // splice replaces the places that were found.
-func (s *session) splice(u textfile.Unified, found []textmatch.Match, quote, replacement string) error {
+func (s *editing) splice(u textfile.Unified, found []textmatch.Match, quote, replacement string) error {
 	splices := make([]textfile.Splice, 0, len(found))
 	var written []region
 	delta := 0
@@ -218,7 +220,7 @@ func (s *session) splice(u textfile.Unified, found []textmatch.Match, quote, rep
 }
 
 // shift moves the regions of earlier edits for a replacement.
-func (s *session) shift(start, end, length int) {
+func (s *editing) shift(start, end, length int) {
 	delta := length - (end - start)
 	kept := s.regions[:0]
 	for _, r := range s.regions {
@@ -235,7 +237,7 @@ func (s *session) shift(start, end, length int) {
 }
 
 // put makes the splices of one edit part of the text.
-func (s *session) put(splices []textfile.Splice) error {
+func (s *editing) put(splices []textfile.Splice) error {
 	data, err := s.text.Splice(splices)
 	var char *textfile.CharError
 	switch {
@@ -261,18 +263,18 @@ func (s *session) put(splices []textfile.Splice) error {
 }
 
 // unsure refuses a change that would be encoded by a guess.
-func (s *session) unsure() error {
+func (s *editing) unsure() error {
 	guess, _ := textfile.Decode(s.old.Data)
 	return tool.Failf("%s is not UTF-8, and which encoding it has can only be guessed (%s, confidence %d of 100). Only plain ASCII can be replaced by plain ASCII in it, unless you name the encoding in encoding. Nothing was changed",
 		tool.Clip(s.name), guess.Encoding, guess.Confidence)
 }
 
 // record tells the views what the session now knows of the file.
-func (s *session) record(c workspace.Change) {
+func (s *editing) record(c workspace.Change) {
 	after := workspace.View{
 		Version: c.After, Sum: workspace.SumOf(s.data), Total: int64(len(s.text.Content)), Lossy: s.text.Invalid > 0,
 	}
-	s.views.Edited(c.Rel, s.old.Version, workspace.SumOf(s.old.Data), after, s.steps, s.text.Content)
+	s.views.Edited(c.Rel, s.old, after, s.steps, s.text.Content)
 }
 
 func isASCII(s string) bool {
@@ -289,7 +291,7 @@ func lineAt(text string, offset int) int { return strings.Count(text[:offset], "
 
 // disproportionate refuses a loose match that is much larger than what was
 // quoted.
-func (s *session) disproportionate(text string, m textmatch.Match, quote string) error {
+func (s *editing) disproportionate(text string, m textmatch.Match, quote string) error {
 	found := text[m.Start:m.End]
 	return tool.Failf("old_string has %s (%d bytes), but the place that it resembles, from line %d of %s, has %s (%d bytes): replacing it would remove text that was not quoted. Quote the lines as they stand in the file. Nothing was changed",
 		plural(countLines(quote), "line"), len(quote), lineAt(text, m.Start), tool.Clip(s.name), plural(countLines(found), "line"), len(found))

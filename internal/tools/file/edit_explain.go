@@ -30,7 +30,11 @@ const (
 // tell the places apart.
 func ambiguous(name, text string, found []textmatch.Match) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "old_string fits %d places in %s", len(found), tool.Clip(name))
+	least := ""
+	if len(found) >= textmatch.MaxMatches {
+		least = "at least "
+	}
+	fmt.Fprintf(&b, "old_string fits %s%d places in %s", least, len(found), tool.Clip(name))
 	if found[0].Stage != textmatch.Exact {
 		fmt.Fprintf(&b, " (none of them exactly; by %s)", found[0].Stage)
 	}
@@ -121,7 +125,7 @@ func (e *notFoundError) explain(ctx context.Context, w *workspace.Workspace) err
 
 // notFound says why a quotation may not have been found and what is there
 // instead.
-func (s *session) notFound(text, quote, replacement string) error {
+func (s *editing) notFound(text, quote, replacement string) error {
 	name := tool.Clip(s.name)
 	if plain, _, ok := stripNumbers(quote); ok {
 		advice := ""
@@ -163,7 +167,7 @@ func telling(s string) bool { return len(strings.Join(strings.Fields(s), "")) >=
 // bytes is no change).
 func changedNote(views *workspace.Views, now workspace.File, text string) string {
 	view, known, _ := views.Of(now.Rel)
-	if !known || view.Version == now.Version || view.Same(now.Version, workspace.SumOf(now.Data)) {
+	if !known || view.Same(now) {
 		return ""
 	}
 	from, to, ok := view.ChangedLines(text)

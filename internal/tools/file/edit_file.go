@@ -31,10 +31,10 @@ type editArgs struct {
 }
 
 type oneEdit struct {
-	OldString  string `json:"old_string"`
-	NewString  string `json:"new_string"`
-	ReplaceAll bool   `json:"replace_all,omitempty"`
-	NearLine   int    `json:"near_line,omitempty"`
+	OldString  string `json:"old_string" jsonschema:"the text to replace"`
+	NewString  string `json:"new_string" jsonschema:"the new text"`
+	ReplaceAll bool   `json:"replace_all,omitempty" jsonschema:"as above, for this edit"`
+	NearLine   int    `json:"near_line,omitempty" jsonschema:"as above, for this edit"`
 }
 
 // EditFile returns the tool edit_file.
@@ -125,9 +125,9 @@ func editFile(ctx context.Context, _ *tool.Call, in editArgs) (*tool.Result, err
 	if edits[0].OldString == "" {
 		return createByEdit(ctx, w, in.Path, edits)
 	}
-	var s session
+	var s editing
 	change, err := w.Edit(ctx, in.Path, func(old workspace.File) ([]byte, error) {
-		s = session{views: w.Views(), old: old, name: in.Path}
+		s = editing{views: w.Views(), old: old, name: in.Path}
 		return s.run(edits, in.Encoding)
 	})
 	if err != nil {

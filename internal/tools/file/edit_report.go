@@ -19,7 +19,7 @@ const (
 )
 
 // report says what was changed and shows it.
-func (s *session) report(c workspace.Change, edits []oneEdit) string {
+func (s *editing) report(c workspace.Change, edits []oneEdit) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Edited %s: %s", tool.Clip(c.Rel), plural(s.made, "replacement"))
 	if len(edits) > 1 {
@@ -42,7 +42,7 @@ func (s *session) report(c workspace.Change, edits []oneEdit) string {
 }
 
 // snippets shows the changed lines as they are now.
-func (s *session) snippets() string {
+func (s *editing) snippets() string {
 	text := textfile.Unify(s.text.Content)
 	parts := s.changedLines(text)
 	var b strings.Builder
@@ -70,7 +70,7 @@ func (s *session) snippets() string {
 
 // changedLines returns the ranges of lines, from 0, that were written, with
 // the lines around them, joined where they meet.
-func (s *session) changedLines(text string) []region {
+func (s *editing) changedLines(text string) []region {
 	total := countLines(text)
 	var parts []region
 	line, at := 0, 0

@@ -231,6 +231,27 @@ func TestF016_EditsAtOnce(t *testing.T) {
 	}
 }
 
+// TestReplaceAllIsAll: also where there are very many, exactly or loosely.
+func TestReplaceAllIsAll(t *testing.T) {
+	const n = 20_000
+	b := newBench(t, map[string]string{"f": strings.Repeat("x  = 1\n", n), "aaa": strings.Repeat("a", 9)})
+	for _, e := range []object{one("1", "2"), one("x = 2\n", "y = 2\n"), one("2\ny", "3\ny")} {
+		e["path"], e["replace_all"] = "f", true
+		if r := b.edit(e); !r.OK {
+			t.Fatal(r.Text)
+		}
+	}
+	if got, want := b.content("f"), strings.Repeat("y = 3\n", n-1)+"y = 2\n"; got != want {
+		t.Errorf("%d of %d are replaced: %.100q", strings.Count(got, "y = 3\n"), n-1, got)
+	}
+	if r := b.edit(object{"path": "f", "old_string": "y = 3", "new_string": "z", "near_line": 15_000}); !r.OK || !strings.Contains(r.Text, "15000│z") {
+		t.Errorf("%s", r.Text)
+	}
+	if b.edit(object{"path": "aaa", "old_string": "aa", "new_string": "b", "replace_all": true}); b.content("aaa") != "bbbba" {
+		t.Errorf("overlapping: %q", b.content("aaa"))
+	}
+}
+
 func TestAnswersAreBounded(t *testing.T) {
 	b := newBench(t, map[string]string{"f": strings.Repeat("x\n", 20_000), "wide": strings.Repeat("y", 100_000) + "\nz\n"})
 	for _, r := range []*tool.Result{

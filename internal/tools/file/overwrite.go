@@ -34,7 +34,7 @@ func mayReplace(views *workspace.Views, old workspace.File, size int64) error {
 		return refused("partial_view", "%s exists, was never read, and would lose most of its %s. Read it with read_file, then write it if that is what you want", name, sizeOf(was))
 	case !known:
 		return nil
-	case !view.Same(old.Version, workspace.SumOf(old.Data)):
+	case !view.Same(old):
 		return refused("changed", "%s has changed since you saw it. Read it again with read_file, then write it", name)
 	case view.Lossy:
 		return refused("lossy_view", "%s holds bytes that are no characters, which cannot be written back as text. Change the parts that you mean with edit_file, which leaves the rest alone", name)

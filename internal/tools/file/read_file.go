@@ -88,6 +88,9 @@ func readFile(ctx context.Context, _ *tool.Call, in readArgs) (*tool.Result, err
 		Spans: []workspace.Span{{From: int64(shown.from), To: int64(shown.to)}}, Lossy: text.Invalid > 0 || !text.Exact,
 	}, text.Content)
 	notes := append(shown.notes(in.Path, want), textNotes(text, shown)...)
+	if f.Growing {
+		notes = append(notes, "the file is being written to and has grown since")
+	}
 	return tool.Text(strings.TrimSuffix(shown.text+footer(notes), "\n")), nil
 }
 

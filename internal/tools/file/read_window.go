@@ -1,6 +1,7 @@
 package file
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -29,17 +30,19 @@ func (in readArgs) window() (window, error) {
 			bad("start_line is %d; lines count from 1", *in.StartLine)
 		}
 	}
-	switch {
-	case in.EndLine != nil && in.Limit != nil:
-		bad("end_line and limit both say where to stop; give one of them")
-	case in.EndLine != nil:
+	if in.EndLine != nil {
 		if want.last = *in.EndLine; want.last < want.first {
 			bad("end_line %d comes before start_line %d", *in.EndLine, want.first)
 		}
-	case in.Limit != nil:
-		if want.last = want.first + *in.Limit - 1; *in.Limit < 1 {
+	}
+	if in.Limit != nil {
+		// A limit over a window means the same as a window.
+		if want.last = want.first + min(*in.Limit, maxReadLines) - 1; *in.Limit < 1 {
 			bad("limit is %d; it counts lines, at least 1", *in.Limit)
 		}
+	}
+	if in.EndLine != nil && in.Limit != nil {
+		bad("end_line and limit both say where to stop; give one of them")
 	}
 	if in.ByteOffset != nil || in.ByteLimit != nil {
 		want.bytes = true
@@ -80,7 +83,13 @@ type shown struct {
 
 // notes says which part was shown and which call shows the next.
 func (s shown) notes(name string, want window) []string {
-	path := fmt.Sprintf(`{"path": %q, `, name)
+	path := `{"path": "…", ` // too long to be repeated
+	if len(name) <= tool.MaxEcho {
+		quoted, err := json.Marshal(name)
+		if err == nil {
+			path = fmt.Sprintf(`{"path": %s, `, quoted)
+		}
+	}
 	if s.bytes {
 		if s.from == 0 && int64(s.to) == s.size {
 			return nil

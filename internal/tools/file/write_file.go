@@ -32,12 +32,12 @@ func WriteFile() tool.Tool {
 			ArgAliases: map[string][]string{
 				"path": {"file_path", "file", "filename"}, "content": {"contents", "text", "file_text"},
 			},
-			Tags: []string{"fs", "code"}, Effects: tool.Read | tool.Write, Idempotent: true,
+			Tags: []string{"fs", "code"}, Effects: tool.Write, Idempotent: true,
 		},
 		Handle: writeFile,
 		Assess: func(_ context.Context, in writeArgs) (tool.Act, error) {
 			return tool.Act{
-				Effects: tool.Read | tool.Write, Writes: []string{in.Path},
+				Effects: tool.Write, Writes: []string{in.Path},
 				Summary: fmt.Sprintf("write %s to %s", sizeOf(int64(len(in.Content))), tool.Clip(in.Path)),
 			}, nil
 		},
@@ -98,7 +98,8 @@ func (p *plan) look(ctx context.Context) error {
 		return pathError(p.w, p.in.Path, err)
 	}
 	if p.in.CreateOnly {
-		return tool.Failf("%s exists already, and create_only leaves an existing file alone: %w", tool.Clip(old.Rel), fs.ErrExist)
+		return &tool.Error{Code: tool.CodeFailed, Err: fs.ErrExist,
+			Text: tool.Clip(old.Rel) + " exists already, and create_only leaves an existing file alone. Nothing was written."}
 	}
 	p.exists, p.old = true, old
 	p.opts = workspace.WriteOptions{Expect: &old.Version}

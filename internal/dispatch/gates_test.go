@@ -1,0 +1,350 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/handrail-tools/handrail/internal/guard"
+	"github.com/handrail-tools/handrail/internal/hook"
+	"github.com/handrail-tools/handrail/internal/output"
+	"github.com/handrail-tools/handrail/internal/permission"
+	"github.com/handrail-tools/handrail/internal/registry"
+	"github.com/handrail-tools/handrail/internal/workspace"
+	"github.com/handrail-tools/handrail/tool"
+)
+
+// judge compiles rules for the tools of a test.
+func judge(t *testing.T, c permission.Config, tools ...tool.Tool) *permission.Judge {
+	t.Helper()
+	r := registry.New()
+	if err := r.AddAll(tools, registry.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	j, err := permission.New(c, names{r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// A tool that assesses paths which it does not declare to touch is judged by
+// what it says, not by what it declares.
+func TestAssessedPathsAreEffects(t *testing.T) {
+	for name, act := range map[string]tool.Act{
+		"writes":  {Effects: tool.Read, Writes: []string{"a"}},
+		"hosts":   {Effects: tool.Read, Hosts: []string{"example.org"}},
+		"command": {Effects: tool.Read, Command: "touch a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sly := safe("sly", nil)
+			sly.assess = func(*tool.Call) (tool.Act, error) { return act, nil }
+			if r := open(t, nil, sly).Run(t.Context(), Call{Tool: "sly"})[0]; r.Code != tool.CodeDenied {
+				t.Errorf("it declares to read only: %q %s", r.Code, r.Text)
+			}
+			sly.spec.Effects, sly.spec.Concurrency = tool.AllEffects, tool.Exclusive
+			d := open(t, func(c *Config) { c.Judge = &permission.Judge{} }, sly)
+			if r := d.Run(t.Context(), Call{Tool: "sly"})[0]; r.Code != tool.CodeApprovalRequired {
+				t.Errorf("in read-only mode: %q %s", r.Code, r.Text)
+			}
+		})
+	}
+}
+
+// L35: a hook that wants a person asked asks nobody in a session that never
+// asks.
+func TestL35_AHookAsksNobodyWhereNobodyIsAsked(t *testing.T) {
+	asked := false
+	x := exclusive("x", nil)
+	d := open(t, func(c *Config) {
+		c.Judge = judge(t, permission.Config{Mode: permission.FullAccess, Approval: permission.Never}, x)
+		c.Hooks.Before = []hook.Before{func(context.Context, hook.Call) (hook.Decision, error) { return hook.Decision{Verdict: hook.Ask}, nil }}
+		c.Approver = func(_ context.Context, r permission.Request) (permission.Answer, error) {
+			asked = true
+			return permission.Answer{Allow: true, Digest: r.Digest}, nil
+		}
+	}, x)
+	if r := d.Run(t.Context(), Call{Tool: "x"})[0]; r.Code != tool.CodeDenied || asked {
+		t.Errorf("%s, somebody was asked: %v", r.Code, asked)
+	}
+}
+
+// F170: the guard counts what the model sent, also where a hook rewrites it.
+func TestF170_ARewritingHookDoesNotHideALoop(t *testing.T) {
+	n := 0
+	d := open(t, func(c *Config) {
+		c.Guard = guard.New(guard.Enforce)
+		c.Hooks.Before = []hook.Before{func(context.Context, hook.Call) (hook.Decision, error) {
+			n++
+			return hook.Decision{Args: json.RawMessage(`{"n":` + strings.Repeat("1", n) + `}`)}, nil
+		}}
+	}, safe("s", func(context.Context, *tool.Call) (*tool.Result, error) { return nil, errors.New("broken") }))
+	var last *tool.Result
+	for range 4 {
+		last = d.Run(t.Context(), Call{Tool: "s", Args: json.RawMessage(`{"n":7}`)})[0]
+	}
+	if last.Code != tool.CodeDenied || last.Metadata["loop"] != "repeated_failure" {
+		t.Errorf("%s %q", last.Code, last.Text)
+	}
+}
+
+// An explanation is not a try: it counts for nothing.
+func TestExplainDoesNotFeedTheGuard(t *testing.T) {
+	d := open(t, func(c *Config) { c.Guard = guard.New(guard.Enforce) },
+		safe("s", func(context.Context, *tool.Call) (*tool.Result, error) { return nil, errors.New("broken") }))
+	for range 3 {
+		d.Run(t.Context(), Call{Tool: "s"})
+	}
+	for range 5 {
+		d.Explain(t.Context(), Call{Tool: "s"})
+	}
+	if r := d.Run(t.Context(), Call{Tool: "s"})[0]; r.Code != tool.CodeDenied || r.Metadata["stop_turn"] != nil {
+		t.Errorf("the first refused try: %s, %v", r.Code, r.Metadata)
+	}
+}
+
+// Errors are texts for the model like any others.
+func TestErrorsAreCleanedRedactedAndBounded(t *testing.T) {
+	const secret = "correct-horse-battery-staple"
+	var known output.Redactor
+	if err := known.Know("PASSWORD", secret); err != nil {
+		t.Fatal(err)
+	}
+	long := &tool.Error{Code: tool.CodeFailed, Text: strings.Repeat("x", 3*tool.MaxErrorText)}
+	for name, err := range map[string]error{
+		"F193 control characters": errors.New("\x1b]52;c;eA==\a\x1b[2Jno\u202e"),
+		"L71 a secret":            errors.New("no access with " + secret),
+		"L3 a long text":          long,
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, func(c *Config) { c.Redactor = &known },
+				safe("s", func(context.Context, *tool.Call) (*tool.Result, error) { return nil, err }))
+			text := d.Run(t.Context(), Call{Tool: "s"})[0].Text
+			if strings.ContainsAny(text, "\x1b\a\u202e") || strings.Contains(text, secret) || len(text) > tool.MaxErrorText+200 || text == "" {
+				t.Errorf("%d bytes: %.300q", len(text), text)
+			}
+		})
+	}
+}
+
+// A hook that runs after the call gives feedback and changes nothing.
+func TestAfterHookCannotChangeTheResult(t *testing.T) {
+	d := open(t, func(c *Config) {
+		c.Hooks.After = []hook.After{func(_ context.Context, call hook.Call, r *tool.Result) (string, error) {
+			r.OK, r.Code, r.Text = true, "", "all is well"
+			clear(call.Args)
+			return "", nil
+		}}
+	}, safe("s", func(context.Context, *tool.Call) (*tool.Result, error) { return &tool.Result{Text: "broken"}, nil }))
+	if r := d.Run(t.Context(), Call{Tool: "s"})[0]; r.OK || r.Code != tool.CodeFailed || r.Text != "broken" {
+		t.Errorf("%v %s %q", r.OK, r.Code, r.Text)
+	}
+}
+
+// What was approved is what runs, whatever the approver and hooks do to the
+// bytes that they are shown.
+func TestNobodyChangesTheArgumentsInPlace(t *testing.T) {
+	var got string
+	d := open(t, func(c *Config) {
+		c.Judge = &permission.Judge{}
+		c.Hooks.Before = []hook.Before{func(_ context.Context, call hook.Call) (hook.Decision, error) {
+			copy(call.Args, `{"n":666}`)
+			return hook.Decision{}, nil
+		}}
+		c.Approver = func(_ context.Context, r permission.Request) (permission.Answer, error) {
+			copy(r.Args, `{"n":777}`)
+			return permission.Answer{Allow: true, Digest: r.Digest}, nil
+		}
+	}, exclusive("x", func(_ context.Context, c *tool.Call) (*tool.Result, error) {
+		got = string(c.Args)
+		return tool.Text("ok"), nil
+	}))
+	if r := d.Run(t.Context(), Call{Tool: "x", Args: json.RawMessage(`{"n":111}`)})[0]; !r.OK || got != `{"n":111}` {
+		t.Errorf("%s ran with %s", r.Code, got)
+	}
+}
+
+// One result that a tool gives to several calls is not theirs to change.
+func TestASharedResultStaysWhole(t *testing.T) {
+	shared := &tool.Result{OK: true, Text: "same", Metadata: map[string]any{"k": 1}}
+	d := open(t, func(c *Config) { c.Guard = guard.New(guard.Advise) },
+		safe("s", func(context.Context, *tool.Call) (*tool.Result, error) { return shared, nil }))
+	for range 3 {
+		d.Run(t.Context(), Call{Tool: "s"}, Call{Tool: "s"}, Call{Tool: "s"})
+	}
+	if shared.Text != "same" || len(shared.Metadata) != 1 || shared.Duration != 0 {
+		t.Errorf("the tool's own result became %+v", shared)
+	}
+}
+
+// linker is a workspace with two folders, and a tool that makes "link" lead
+// to one of them.
+func linker(t *testing.T) (*workspace.Workspace, func(target string)) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"open", "closed"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := workspace.Open(dir, workspace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w, func(target string) {
+		link := filepath.Join(dir, "link")
+		if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Error(err)
+		}
+		if err := os.Symlink(target, link); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func writer(ran *[]string) fake {
+	w := exclusive("put", func(context.Context, *tool.Call) (*tool.Result, error) {
+		*ran = append(*ran, "put")
+		return tool.Text("written"), nil
+	})
+	w.assess = func(*tool.Call) (tool.Act, error) { return tool.Act{Writes: []string{"link/f"}}, nil }
+	return w
+}
+
+// L39: what was judged must still be so when the call's turn comes. An
+// earlier call of the same batch turns a link round.
+func TestL39_AnEarlierCallCannotMoveAJudgedPath(t *testing.T) {
+	w, point := linker(t)
+	point("open")
+	var ran []string
+	put := writer(&ran)
+	turn := exclusive("turn", func(context.Context, *tool.Call) (*tool.Result, error) {
+		time.Sleep(20 * time.Millisecond) // the write is judged meanwhile
+		point("closed")
+		return tool.Text("turned"), nil
+	})
+	d := open(t, func(c *Config) {
+		c.Workspace = w
+		c.Judge = judge(t, permission.Config{Mode: permission.FullAccess, Deny: []string{"put(closed/**)"}}, put, turn)
+	}, put, turn)
+	if got := codes(d.Run(t.Context(), Call{Tool: "put"})); got != "ok" {
+		t.Fatalf("while the link leads to an open folder: %s", got)
+	}
+	if got := codes(d.Run(t.Context(), Call{Tool: "turn"}, Call{Tool: "put"})); got != "ok denied" || len(ran) != 1 {
+		t.Errorf("after the link was turned: %s, ran %v", got, ran)
+	}
+}
+
+// What a person allowed for the session is a write to one place, not to
+// wherever a link leads later; and what was taken away while the person
+// thought stays away.
+func TestApprovalCoversWhatWasShown(t *testing.T) {
+	w, point := linker(t)
+	point("open")
+	var ran []string
+	put := writer(&ran)
+	var asked []string
+	var meanwhile func()
+	d := open(t, func(c *Config) {
+		c.Workspace = w
+		c.Judge = judge(t, permission.Config{}, put)
+		c.Approver = func(_ context.Context, r permission.Request) (permission.Answer, error) {
+			asked = append(asked, r.Act.Writes...)
+			if meanwhile != nil {
+				meanwhile()
+			}
+			return permission.Answer{Allow: true, Session: true, Digest: r.Digest}, nil
+		}
+	}, put)
+	d.Run(t.Context(), Call{Tool: "put"})
+	d.Run(t.Context(), Call{Tool: "put"})
+	point("closed")
+	d.Run(t.Context(), Call{Tool: "put"})
+	if strings.Join(asked, " ") != "open/f closed/f" {
+		t.Errorf("asked about %q", asked)
+	}
+	point("open")
+	meanwhile = func() { meanwhile = nil; point("elsewhere"); d.View.Restrict(nil) }
+	ran = nil
+	args := json.RawMessage(`{"n":5}`)
+	if r := d.Run(t.Context(), Call{Tool: "put", Args: args})[0]; r.Code != tool.CodeDenied || ran != nil {
+		t.Errorf("a tool that was taken away while a person was asked: %s, ran %v", r.Code, ran)
+	}
+}
+
+// TestHundredPendingApprovals: each answer counts for its own call, once,
+// whatever order they come in.
+func TestHundredPendingApprovals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		pending := map[string]chan permission.Answer{}
+		var ran []string
+		d := open(t, func(c *Config) {
+			c.Judge = &permission.Judge{}
+			c.Approver = func(ctx context.Context, r permission.Request) (permission.Answer, error) {
+				answer := make(chan permission.Answer, 1)
+				mu.Lock()
+				pending[r.Digest] = answer
+				mu.Unlock()
+				select {
+				case a := <-answer:
+					return a, nil
+				case <-ctx.Done():
+					return permission.Answer{}, ctx.Err()
+				}
+			}
+		}, fake{spec: tool.Spec{Name: "k", Effects: tool.Exec, Concurrency: tool.Keyed}, key: func(a json.RawMessage) string { return string(a) },
+			run: func(_ context.Context, c *tool.Call) (*tool.Result, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				ran = append(ran, string(c.Args))
+				return tool.Text("ok"), nil
+			}})
+		calls := make([]Call, 100)
+		for i := range calls {
+			n, err := json.Marshal(map[string]int{"n": i})
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls[i] = Call{Tool: "k", Args: n}
+		}
+		done := make(chan []*tool.Result)
+		go func() { done <- d.Run(t.Context(), calls...) }()
+		synctest.Wait()
+		if len(pending) != 100 {
+			t.Fatalf("%d questions are pending", len(pending))
+		}
+		var first string
+		for digest := range pending {
+			first = digest
+		}
+		for digest, answer := range pending {
+			answer <- permission.Answer{Allow: true, Digest: first} // the same yes for everybody
+			_ = digest
+		}
+		ok, denied := 0, 0
+		for _, r := range <-done {
+			switch {
+			case r.OK:
+				ok++
+			case r.Code == tool.CodeApprovalDenied:
+				denied++
+			}
+		}
+		if ok != 1 || denied != 99 || len(ran) != 1 {
+			t.Errorf("%d ran, %d were refused; the tool saw %d", ok, denied, len(ran))
+		}
+	})
+}

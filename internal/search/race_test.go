@@ -1,0 +1,6 @@
+//go:build race
+
+package search
+
+// slowdown is how much slower the race detector makes a search, at least.
+const slowdown = 10

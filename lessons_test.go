@@ -1,0 +1,247 @@
+package handrail_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/handrail-tools/handrail"
+	"github.com/handrail-tools/handrail/internal/hook"
+	"github.com/handrail-tools/handrail/internal/workspace"
+	"github.com/handrail-tools/handrail/tool"
+)
+
+// Whether a call did what it was asked is a fact of its own on every face;
+// nobody guesses it from the text.
+func TestL5_SuccessIsNotReadFromTheText(t *testing.T) {
+	says := func(name string, r *tool.Result, err error) fake {
+		return fake{spec: tool.Spec{Name: name, Effects: tool.Read, Concurrency: tool.Safe},
+			run: func(context.Context, *tool.Call) (*tool.Result, error) { return r, err }}
+	}
+	var mu sync.Mutex
+	told := map[string]bool{}
+	s := open(t, handrail.Options{
+		Tools: []tool.Tool{
+			says("gloomy", tool.Text("Error: failed, denied, timeout"), nil),
+			says("cheerful", &tool.Result{Text: "Success! Done. OK"}, nil),
+			says("errs", nil, errors.New("Success!")),
+		},
+		OnEvent: func(e handrail.Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			if e.Phase == handrail.PhaseFinished {
+				told[e.Tool] = e.Result.OK
+			}
+		},
+	})
+	client := dial(t, s)
+	for name, want := range map[string]tool.Code{"gloomy": "", "cheerful": tool.CodeFailed, "errs": tool.CodeFailed} {
+		if r := run(s, name, `{}`); r.Code != want || r.OK != (want == "") {
+			t.Errorf("%s: %v %q", name, r.OK, r.Code)
+		}
+		if code, _ := callMCP(client, name, `{}`); code != string(want) {
+			t.Errorf("%s over MCP: %q", name, code)
+		}
+		if told[name] != (want == "") {
+			t.Errorf("%s: the event says OK %v", name, told[name])
+		}
+	}
+	log, err := s.Log(t.Context(), handrail.LogFilter{})
+	if err != nil || len(log.Events) != 6 {
+		t.Fatalf("%d entries, %v", len(log.Events), err)
+	}
+	for _, e := range log.Events {
+		if e.OK != (e.Tool == "gloomy") || (e.Code == "") != e.OK {
+			t.Errorf("the log says of %s: %v %q", e.Tool, e.OK, e.Code)
+		}
+	}
+}
+
+// A hook that refuses is an expected outcome with a code and a reason of its
+// own, not a fault of the tool or of Handrail.
+func TestL6_AHooksRefusalIsNoFault(t *testing.T) {
+	var finished handrail.Event
+	s := open(t, handrail.Options{
+		Tools: []tool.Tool{named("x", tool.Read)},
+		Hooks: handrail.Hooks{Before: []hook.Before{func(context.Context, hook.Call) (hook.Decision, error) {
+			return hook.Decision{Verdict: hook.Deny, Reason: "not on a Friday"}, nil
+		}}},
+		OnEvent: func(e handrail.Event) { finished = e },
+	})
+	r := run(s, "x", `{}`)
+	if r.Code != tool.CodeDenied || !strings.Contains(r.Text, "not on a Friday") || strings.Contains(r.Text, "internal") {
+		t.Errorf("%q %s", r.Code, r.Text)
+	}
+	if finished.Step != "before-hooks" || finished.Rule != "hook" {
+		t.Errorf("the event says step %q, rule %q", finished.Step, finished.Rule)
+	}
+}
+
+// TestL17_OneContextForEveryPath: a tool finds the same workspace, session,
+// origin and arguments whichever way its call came.
+func TestL17_OneContextForEveryPath(t *testing.T) {
+	for _, origin := range origins {
+		t.Run(fmt.Sprintf("%q", origin), func(t *testing.T) {
+			dir := tree(t, nil)
+			var seen []string
+			var mu sync.Mutex
+			look := fake{spec: tool.Spec{Name: "look", Effects: tool.Read, Concurrency: tool.Safe}, run: func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				seen = append(seen, fmt.Sprint(workspace.From(ctx).Root(), c.Session, c.Origin, c.Tool, string(c.Args)))
+				return tool.Text("ok"), nil
+			}}
+			s := open(t, handrail.Options{Workspace: dir, Tools: []tool.Tool{look}, Origin: tool.Origin{Kind: origin, Name: "me", Depth: 2}})
+			run(s, "look", `{"n":1}`)
+			s.Run(t.Context(), handrail.Call{Tool: "look", Args: json.RawMessage(`{"n":1}`)}, handrail.Call{Tool: "nope"}, handrail.Call{Tool: "look", Args: json.RawMessage(`{"n":"1"}`)})
+			if _, err := s.CallJSON(t.Context(), "look", map[string]int{"n": 1}); err != nil {
+				t.Error(err)
+			}
+			if code, text := callMCP(dial(t, s), "look", `{"n":1}`); code != "" {
+				t.Errorf("over MCP: %q %s", code, text)
+			}
+			if len(seen) != 5 || len(slices.Compact(slices.Clone(seen))) != 1 {
+				t.Errorf("the paths differ:\n%s", strings.Join(seen, "\n"))
+			}
+		})
+	}
+}
+
+// TestL16_AChildCanStillAsk: a child session outlives the turn in which it
+// was opened, and its questions still reach a person.
+func TestL16_AChildCanStillAsk(t *testing.T) {
+	asked := ""
+	s := open(t, handrail.Options{
+		Tools: []tool.Tool{named("runs", tool.Exec)},
+		Approver: func(ctx context.Context, r handrail.ApprovalRequest) (handrail.ApprovalAnswer, error) {
+			asked += r.Origin.Name
+			return handrail.ApprovalAnswer{Allow: true, Digest: r.Digest}, ctx.Err()
+		},
+	})
+	turn, end := context.WithCancel(t.Context())
+	c, err := s.Child(turn, handrail.ChildOptions{Name: "helper"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end()
+	if r := run(c, "runs", `{}`); !r.OK || asked != "helper" {
+		t.Errorf("%q %s, asked for %q", r.Code, r.Text, asked)
+	}
+}
+
+// TestL21_NothingVanishes: everything that may be used is listed, however
+// long it was not.
+func TestL21_NothingVanishes(t *testing.T) {
+	var many []tool.Tool
+	for i := range 40 {
+		many = append(many, named(fmt.Sprintf("tool_%02d", i), tool.Read))
+	}
+	s := open(t, handrail.Options{Tools: many, Guard: handrail.GuardOff})
+	before := bytes.Clone(s.SpecsJSON())
+	for range 50 {
+		s.Turn()
+		run(s, "tool_07", `{}`)
+	}
+	if !bytes.Equal(before, s.SpecsJSON()) || !slices.Contains(names(s), "tool_39") {
+		t.Error("the list changed by itself")
+	}
+
+	t.Run("and what is put away on request comes back when it is called", func(t *testing.T) {
+		s := open(t, handrail.Options{Tools: many, Guard: handrail.GuardOff, Exposure: handrail.Exposure{Deferred: true, Away: []string{"tool_0*"}}})
+		if slices.Contains(names(s), "tool_07") {
+			t.Fatal("it is not put away")
+		}
+		if r := run(s, "tool_07", `{}`); !r.OK {
+			t.Errorf("it does not run: %q %s", r.Code, r.Text)
+		}
+		if got := names(s); !slices.Contains(got, "tool_07") || !slices.Contains(got, "tool_03") {
+			t.Errorf("it did not come back with its group: %v", got)
+		}
+		e := s.Explain(t.Context(), handrail.Call{Tool: "tool_12"})
+		if e.Outcome != handrail.Allow {
+			t.Errorf("explained as %s", e.Outcome)
+		}
+	})
+}
+
+// TestL25_ANarrowedChildLeavesItsParentAlone: whatever is taken from a
+// child, the parent's list stays the same bytes.
+func TestL25_ANarrowedChildLeavesItsParentAlone(t *testing.T) {
+	s := open(t, handrail.Options{Workspace: t.TempDir(), Tools: []tool.Tool{named("a", tool.Read), named("b", tool.Exec)}})
+	before := bytes.Clone(s.SpecsJSON())
+	c := child(t, s, handrail.ChildOptions{Policy: handrail.Policy{Deny: []string{"effect:write"}}})
+	for _, p := range []handrail.Policy{{Deny: []string{"effect:exec"}}, {Allow: []string{"a"}}, {Allow: []string{}}} {
+		if err := c.Restrict(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.SetContext("review")
+	c.Remove("a")
+	if err := c.Add(named("only_the_childs", tool.Read)); err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Specs()) != 0 {
+		t.Errorf("the child lists %v", names(c))
+	}
+	if !bytes.Equal(before, s.SpecsJSON()) {
+		t.Errorf("the parent lists %v", names(s))
+	}
+	if r := run(s, "a", `{}`); !r.OK {
+		t.Errorf("the parent may not use it any more: %q", r.Code)
+	}
+}
+
+// TestL29_TheOnlyToolThereIs: where a model must use one tool, the others
+// are not there, instead of being advised against.
+func TestL29_TheOnlyToolThereIs(t *testing.T) {
+	s := open(t, handrail.Options{Workspace: tree(t, map[string]string{"a.txt": "a\n"}), Policy: handrail.Policy{Allow: []string{"read_file"}}})
+	if got := names(s); !slices.Equal(got, []string{"read_file"}) {
+		t.Errorf("listed: %v", got)
+	}
+	all := open(t, handrail.Options{Workspace: t.TempDir()})
+	for _, spec := range all.Specs() {
+		r := run(s, spec.Name, `{}`)
+		if refused := r.Code == tool.CodeDenied || r.Code == tool.CodeUnknownTool; refused != (spec.Name != "read_file") {
+			t.Errorf("%s: %q", spec.Name, r.Code)
+		}
+		if spec.Name != "read_file" && strings.Contains(strings.Replace(r.Text, spec.Name, "", 1), "edit_file") {
+			t.Errorf("the refusal of %s names a tool that is not there: %s", spec.Name, r.Text)
+		}
+	}
+}
+
+// TestL34_ReadOnlyClosesEveryDoor: a mode that stops the file tools stops
+// every other way to change something as well.
+func TestL34_ReadOnlyClosesEveryDoor(t *testing.T) {
+	dir := tree(t, map[string]string{"a.txt": "a\n"})
+	doors := []tool.Tool{
+		named("undeclared", 0), named("touches", tool.Exec), named("writes_too", tool.Read|tool.Write), named("fetches", tool.Network),
+		named("tells", tool.Message), named("hires", tool.Delegate), named("rules", tool.Admin), named("both", tool.Read|tool.Exec),
+	}
+	for approval, want := range map[handrail.Approval]tool.Code{"": tool.CodeApprovalRequired, handrail.Never: tool.CodeDenied} {
+		s := open(t, handrail.Options{Workspace: dir, Tools: doors, Permission: handrail.Permission{Mode: handrail.ReadOnly, Approval: approval}})
+		for _, door := range doors {
+			if r := run(s, door.Spec().Name, `{}`); r.Code != want {
+				t.Errorf("%s: %q, want %q", door.Spec().Name, r.Code, want)
+			}
+		}
+		if r := run(s, "write_file", `{"path":"a.txt","content":"b\n"}`); r.Code != want {
+			t.Errorf("write_file: %q", r.Code)
+		}
+		if r := run(s, "edit_file", `{"path":"a.txt","old_string":"a","new_string":"b"}`); r.Code != want {
+			t.Errorf("edit_file: %q %s", r.Code, r.Text)
+		}
+		if r := run(s, "read_file", `{"path":"a.txt"}`); !r.OK {
+			t.Errorf("read_file: %q", r.Code)
+		}
+	}
+	if content(t, dir, "a.txt") != "a\n" {
+		t.Error("the file was changed")
+	}
+}
