@@ -52,27 +52,27 @@ func (s *Session) Child(_ context.Context, o ChildOptions) (*Session, error) {
 }
 
 // narrowFiles moves a child to another folder of its parent's.
-func (c *Session) narrowFiles(dir string) error {
+func (s *Session) narrowFiles(dir string) error {
 	if dir == "" {
 		return nil
 	}
-	if c.parent.files == nil {
+	if s.parent.files == nil {
 		return errors.New("the parent has no files, so its child has none")
 	}
-	at, err := c.parent.files.Resolve(dir)
+	at, err := s.parent.files.Resolve(dir)
 	switch {
 	case err != nil:
 		return fmt.Errorf("the child's workspace: %w", err)
 	case at.Zone != workspace.ZoneRoot:
-		return fmt.Errorf("the child's workspace: %s does not lie beneath %s", at.Abs, c.parent.root())
+		return fmt.Errorf("the child's workspace: %s does not lie beneath %s", at.Abs, s.parent.root())
 	case at.Unreadable != "":
 		return fmt.Errorf("the child's workspace: %s is closed by the rule %q", at.Rel, at.Unreadable)
 	case at.Unwritable != "":
-		c.options.Files.ReadOnly = true
+		s.options.Files.ReadOnly = true
 	}
-	c.options.Workspace = at.Abs
-	if c.options.Files.Top == "" {
-		c.options.Files.Top = c.parent.root()
+	s.options.Workspace = at.Abs
+	if s.options.Files.Top == "" {
+		s.options.Files.Top = s.parent.root()
 	}
 	return nil
 }

@@ -135,7 +135,7 @@ func dial(t tb, s *handrail.Session) *mcp.ClientSession {
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
+	served := make(chan struct{})
 	go func() { served <- server.ServeStdio(ctx, fromClient, toClient) }()
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
 		Connect(ctx, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)

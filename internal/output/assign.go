@@ -30,7 +30,7 @@ func matchAssignment(s string, at, end int) (finding, bool) {
 	if !ok {
 		return finding{}, false
 	}
-	stop := start
+	var stop int
 	if q := s[start-1]; isQuote(q) {
 		strong = true
 		stop = run(s, start, maxCredential, func(b byte) bool { return b != q && b != '\\' && b > ' ' })

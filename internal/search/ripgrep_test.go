@@ -5,12 +5,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/build"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -75,7 +75,7 @@ var numbered = regexp.MustCompile(`^.*?[:-]\d+[:-]`)
 // read differently on purpose: those with NUL bytes, with carriage returns,
 // or not in UTF-8.
 var sources = sync.OnceValues(func() (dir string, odd map[string]bool) {
-	dir = filepath.Join(runtime.GOROOT(), "src")
+	dir = filepath.Join(build.Default.GOROOT, "src")
 	odd = map[string]bool{}
 	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

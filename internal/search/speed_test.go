@@ -200,7 +200,7 @@ type allSink struct {
 func (s *allSink) flush(limit int) {
 	if len(s.out) > limit {
 		s.w.mu.Lock()
-		s.w.out.Write(s.out)
+		_, _ = s.w.out.Write(s.out)
 		s.w.mu.Unlock()
 		s.out = s.out[:0]
 		s.began = 0

@@ -144,7 +144,7 @@ func TestATornEventIsPassedOverAndSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	if _, err := f.WriteString(`{"time":"2026-11-30T23:59:5`); err != nil {
 		t.Fatal(err)
 	}

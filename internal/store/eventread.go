@@ -31,7 +31,7 @@ const DefaultEventLimit = 100
 
 func (f *Filter) admits(e *Event) bool {
 	return (f.Session == "" || f.Session == e.Session) && (f.Call == "" || f.Call == e.Call) &&
-		(f.Tool == "" || f.Tool == e.Tool) && (f.Result == "" || f.Result == e.Result) && !(f.Failed && e.OK) &&
+		(f.Tool == "" || f.Tool == e.Tool) && (f.Result == "" || f.Result == e.Result) && (!f.Failed || !e.OK) &&
 		!e.Time.Before(f.Since) && (f.Until.IsZero() || e.Time.Before(f.Until))
 }
 
@@ -87,7 +87,7 @@ func (l *eventLog) read(ctx context.Context, name string, f *Filter, out *Events
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	info, err := file.Stat()
 	if err != nil {
 		return err

@@ -124,7 +124,7 @@ func (r *Record) ReadMedia(i int) (tool.Media, error) {
 	if err != nil {
 		return tool.Media{}, err
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	data := make([]byte, p.Size)
 	if _, err := io.ReadFull(io.NewSectionReader(c, 0, p.Size), data); err != nil {
 		return tool.Media{}, fmt.Errorf("reading a medium of the result %s: %w", r.ID, err)

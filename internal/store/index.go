@@ -227,7 +227,7 @@ func (x *index) lookup(ctx context.Context, id string) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var p part
 		if err := rows.Scan(&p.MIME, &p.Size, &p.Data, &p.Sum); err != nil {

@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -41,19 +39,19 @@ func acquireJournal(d *dir) (*journal, error) {
 		}
 		j, err := adopt(f)
 		if err != nil {
-			f.Close()
+			_ = f.Close()
 			return nil, err
 		}
 		if j != nil {
 			return j, nil
 		}
-		f.Close()
+		_ = f.Close()
 	}
 }
 
 // adopt locks the journal in f. It returns nil where another process has it.
 func adopt(f *os.File) (*journal, error) {
-	if ok, err := lock(f, unix.LOCK_EX, false); !ok || err != nil {
+	if ok, err := lock(f, false, false); !ok || err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
@@ -148,7 +146,7 @@ func eachJournal(d *dir, fn func(*os.File) (enough bool, err error)) error {
 		if info, serr := f.Stat(); serr != nil || info.Size() > 0 {
 			enough, err = fn(f)
 		}
-		f.Close()
+		_ = f.Close()
 		if enough || err != nil {
 			return err
 		}

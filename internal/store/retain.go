@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -161,11 +159,11 @@ func (s *Store) removeBlobs(ctx context.Context, db *sql.DB, names []string) err
 	}
 	// Nobody can put content while this lock is held, so what is loose now
 	// stays so until it is removed.
-	held, err := s.blobs.lock(unix.LOCK_EX)
+	held, err := s.blobs.lock(false)
 	if held == nil || err != nil {
 		return err
 	}
-	defer held.Close()
+	defer func() { _ = held.Close() }()
 	journals, err := s.readJournals()
 	if err != nil {
 		return err
@@ -221,7 +219,7 @@ func (b *blobs) age(name string) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err != nil {
 		return 0, err

@@ -63,7 +63,7 @@ func text(t testing.TB, s *Store, id string, scope Scope) string {
 	if err != nil {
 		t.Fatalf("opening %s: %v", id, err)
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	got, err := c.Window(0, c.Size)
 	if err != nil {
 		t.Fatal(err)
@@ -404,7 +404,7 @@ func TestTornLinesArePassedOver(t *testing.T) {
 	if _, err := io.WriteString(f, `{"id":"r_half`); err != nil {
 		t.Fatal(err)
 	}
-	f.Close()
+	_ = f.Close()
 	s = openStore(t, path, Options{})
 	second := put(t, s, Entry{Text: "second", Durable: true})
 	for range 2 {

@@ -1,11 +1,11 @@
 package match
 
 import (
+	"go/build"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"testing"
 )
 
@@ -13,7 +13,7 @@ import (
 func benchText(b *testing.B) []byte {
 	b.Helper()
 	var text []byte
-	err := filepath.WalkDir(filepath.Join(runtime.GOROOT(), "src"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(build.Default.GOROOT, "src"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".go" {
 			return err
 		}

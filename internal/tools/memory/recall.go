@@ -87,7 +87,7 @@ func runRecall(ctx context.Context, _ *tool.Call, in recallIn) (*tool.Result, er
 	if err != nil {
 		return nil, tool.Failf("the result %s can no longer be read: %w", in.ID, err)
 	}
-	defer content.Close()
+	defer func() { _ = content.Close() }()
 	v := &view{ctx: ctx, record: record, content: content, redactor: output.RedactorFrom(ctx), block: recallBlock}
 	v.head()
 	switch {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package store
 
 import (
@@ -75,7 +77,7 @@ func openDir(at int, name, path string) (*dir, error) {
 	}
 	d := &dir{path: path, file: os.NewFile(uintptr(fd), path)}
 	if err := d.secure(d.file, 0o700); err != nil {
-		d.file.Close()
+		_ = d.file.Close()
 		return nil, err
 	}
 	return d, nil
@@ -123,7 +125,7 @@ func (d *dir) open(name string, flag int) (*os.File, error) {
 	}
 	f := os.NewFile(uintptr(fd), path)
 	if err := d.secure(f, 0o600); err != nil {
-		f.Close()
+		_ = f.Close()
 		return nil, err
 	}
 	return f, nil
@@ -165,7 +167,7 @@ func (d *dir) names() ([]string, error) {
 		return nil, &fs.PathError{Op: "open", Path: d.path, Err: err}
 	}
 	f := os.NewFile(uintptr(fd), d.path)
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	return f.Readdirnames(-1)
 }
 
@@ -173,7 +175,11 @@ func (d *dir) close() error { return d.file.Close() }
 
 // lock takes an advisory lock on f, which ends when f is closed or the
 // process ends. It reports false where wait is not set and another holds it.
-func lock(f *os.File, how int, wait bool) (bool, error) {
+func lock(f *os.File, shared, wait bool) (bool, error) {
+	how := unix.LOCK_EX
+	if shared {
+		how = unix.LOCK_SH
+	}
 	if !wait {
 		how |= unix.LOCK_NB
 	}

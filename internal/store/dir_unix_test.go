@@ -1,3 +1,5 @@
+//go:build unix
+
 package store
 
 import (
@@ -99,7 +101,7 @@ func TestOpenRefusesADirectoryThatIsNotSafe(t *testing.T) {
 			}
 			s, err := Open(path, Options{})
 			if err == nil {
-				s.Close()
+				_ = s.Close()
 				t.Fatal("it was opened")
 			}
 			if !strings.Contains(err.Error(), c.want) {
@@ -132,7 +134,7 @@ func TestOpenRefusesWhatBelongsToAnother(t *testing.T) {
 			}
 			s, err := Open(filepath.Join(base, "state"), Options{})
 			if err == nil {
-				s.Close()
+				_ = s.Close()
 				t.Fatal("it was opened")
 			}
 			if !strings.Contains(err.Error(), "belongs to user 65534") {
