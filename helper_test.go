@@ -139,8 +139,11 @@ func dial(t tb, s *handrail.Session) *mcp.ClientSession {
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- server.ServeStdio(ctx, fromClient, toClient) }()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.ServeStdio(ctx, fromClient, toClient) // whichever side closes first is an error to the other
+	}()
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
 		Connect(ctx, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
@@ -149,7 +152,7 @@ func dial(t tb, s *handrail.Session) *mcp.ClientSession {
 	t.Cleanup(func() {
 		_ = client.Close() // the pipe may be gone already
 		cancel()
-		_ = <-served
+		<-served
 	})
 	return client
 }
