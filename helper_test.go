@@ -142,7 +142,7 @@ func dial(t tb, s *handrail.Session) *mcp.ClientSession {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = server.ServeStdio(ctx, fromClient, toClient) // whichever side closes first is an error to the other
+		_ = server.ServeStdio(ctx, fromClient, toClient) // ends with the pipe
 	}()
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
 		Connect(ctx, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)

@@ -109,7 +109,6 @@ func (c *collector) choose() {
 		c.files = c.files[:maxFiles]
 	}
 	file, within := c.at(c.query.Offset)
-	c.result.Others = slices.Clone(c.files[:file])
 	for rest := c.query.Limit; file < len(c.files) && rest > 0; file++ {
 		f := c.files[file]
 		take := min(c.weight(f)-within, rest)
@@ -118,7 +117,7 @@ func (c *collector) choose() {
 		rest -= take
 		within = 0
 	}
-	c.result.Others = append(c.result.Others, c.files[file:]...)
+	c.result.Others = c.files[file:]
 }
 
 // tally counts a file of some kind.

@@ -97,40 +97,38 @@ func TestGrep(t *testing.T) {
 	}{
 		{"all", Query{Limit: 100}, Result{
 			Files: []FileHits{
-				{Path: "a.txt", Hits: 2, To: 2, Lines: []Line{{Number: 2, Text: "needle 1", Match: true}, {Number: 3, Text: "needle 2", Match: true}}},
+				{Path: "a.txt", Hits: 2, To: 2, Lines: []Line{{Number: 2, Text: "needle 1", Match: true}, {Number: 3, Text: "needle 2", Match: true, Hit: 1}}},
 				{Path: "b/c.go", Hits: 1, To: 1, Lines: []Line{{Number: 1, Text: "needle 3", Match: true}}},
-				{Path: "b/e.go", Hits: 3, To: 3, Lines: []Line{{Number: 3, Text: "needle 4", Match: true}, {Number: 4, Text: "needle 5", Match: true}, {Number: 5, Text: "needle 6", Match: true}}},
+				{Path: "b/e.go", Hits: 3, To: 3, Lines: []Line{{Number: 3, Text: "needle 4", Match: true}, {Number: 4, Text: "needle 5", Match: true, Hit: 1}, {Number: 5, Text: "needle 6", Match: true, Hit: 2}}},
 				{Path: "z.txt", Hits: 1, To: 1, Lines: []Line{{Number: 1, Text: "needle 7", Match: true}}},
 			},
 			Shown: 7, Hits: 7, HitFiles: 4, Searched: 5,
 			Binary: Tally{1, []string{"bin"}}, Closed: 1, Left: left,
 		}},
-		{"F192 a page in the middle, and what is before and after", Query{Offset: 3, Limit: 2, Before: 1}, Result{
+		{"F192 a page in the middle, and what comes after", Query{Offset: 3, Limit: 2, Before: 1}, Result{
 			Files: []FileHits{
-				{Path: "b/e.go", Hits: 3, To: 2, Lines: []Line{{Number: 2, Text: "x"}, {Number: 3, Text: "needle 4", Match: true}, {Number: 4, Text: "needle 5", Match: true}}},
+				{Path: "b/e.go", Hits: 3, To: 2, Lines: []Line{{Number: 2, Text: "x"}, {Number: 3, Text: "needle 4", Match: true}, {Number: 4, Text: "needle 5", Match: true, Hit: 1}}},
 			},
-			Others: []FileCount{{"a.txt", 2}, {"b/c.go", 1}, {"z.txt", 1}},
+			Others: []FileCount{{"z.txt", 1}},
 			Shown:  2, Hits: 7, HitFiles: 4, Searched: 5,
 			Binary: Tally{1, []string{"bin"}}, Closed: 1, Left: left,
 		}},
 		{"a page that begins in a file", Query{Offset: 4, Limit: 3}, Result{
 			Files: []FileHits{
-				{Path: "b/e.go", Hits: 3, From: 1, To: 3, Lines: []Line{{Number: 4, Text: "needle 5", Match: true}, {Number: 5, Text: "needle 6", Match: true}}},
+				{Path: "b/e.go", Hits: 3, From: 1, To: 3, Lines: []Line{{Number: 4, Text: "needle 5", Match: true, Hit: 1}, {Number: 5, Text: "needle 6", Match: true, Hit: 2}}},
 				{Path: "z.txt", Hits: 1, To: 1, Lines: []Line{{Number: 1, Text: "needle 7", Match: true}}},
 			},
-			Others: []FileCount{{"a.txt", 2}, {"b/c.go", 1}},
-			Shown:  3, Hits: 7, HitFiles: 4, Searched: 5,
+			Shown: 3, Hits: 7, HitFiles: 4, Searched: 5,
 			Binary: Tally{1, []string{"bin"}}, Closed: 1, Left: left,
 		}},
 		{"beyond the last", Query{Offset: 7, Limit: 3, Filter: filter([]string{"*.txt", "*.go"}, nil)}, Result{
-			Others: []FileCount{{"a.txt", 2}, {"b/c.go", 1}, {"b/e.go", 3}, {"z.txt", 1}},
-			Hits:   7, HitFiles: 4, Searched: 5,
+			Hits: 7, HitFiles: 4, Searched: 5,
 			Closed: 1,
 			Left:   walk.Left{IgnoredFiles: 1, IgnoredNames: []string{"ignored.txt"}, Closed: 1},
 		}},
 		{"files", Query{Mode: Files, Offset: 1, Limit: 2}, Result{
 			Files:  []FileHits{{Path: "b/c.go", Hits: 1, To: 1}, {Path: "b/e.go", Hits: 1, To: 1}},
-			Others: []FileCount{{"a.txt", 1}, {"z.txt", 1}},
+			Others: []FileCount{{"z.txt", 1}},
 			Shown:  2, Hits: 4, HitFiles: 4, Searched: 5,
 			Binary: Tally{1, []string{"bin"}}, Closed: 1, Left: left,
 		}},

@@ -27,6 +27,9 @@ type Line struct {
 	Skipped, Runes int
 	// Match says that the line matches; others surround those.
 	Match bool
+	// Hit is the number of the hit, from 0 in the file, that the line is or
+	// surrounds.
+	Hit int
 	// More is how many further lines the match has that are not returned.
 	More int
 }
@@ -87,6 +90,15 @@ func (l *lineSink) hold(line Line) {
 	l.held = l.held[max(0, len(l.held)-l.query.Before):]
 }
 
+// release returns the lines that were held, for the hit that is being added.
+func (l *lineSink) release() {
+	for i := range l.held {
+		l.held[i].Hit = l.hits - 1
+	}
+	l.lines = append(l.lines, l.held...)
+	l.held = nil
+}
+
 func (l *lineSink) over() bool { return l.hits >= l.to && l.after == 0 }
 
 func (l *lineSink) match(start, end, within int) bool {
@@ -119,7 +131,8 @@ func (l *lineSink) precede(start int) {
 	begin := linesBack(l.text, start, l.query.Before)
 	if begin == 0 && l.shown == 0 {
 		missing := l.query.Before - bytes.Count(l.text[:start], []byte("\n"))
-		l.lines = append(l.lines, l.held[max(0, len(l.held)-missing):]...)
+		l.held = l.held[max(0, len(l.held)-missing):]
+		l.release()
 	}
 	l.held = nil
 	for begin = max(begin, l.shown); begin < start; {
@@ -154,7 +167,7 @@ func (l *lineSink) add(start, end, within int, matches bool) {
 }
 
 func (l *lineSink) line(start, end, within int) Line {
-	line := Line{Number: l.numberAt(start)}
+	line := Line{Number: l.numberAt(start), Hit: max(0, l.hits-1)}
 	text := bytes.TrimSuffix(l.text[start:end], []byte("\r"))
 	var part []byte
 	part, line.Skipped, line.Runes = clip(text, min(within-start, len(text)))
@@ -194,11 +207,12 @@ func (l *lineSink) long(p passed) bool {
 	}
 	text := bytes.TrimSuffix(p.part, []byte("\r"))
 	text, skipped, _ := clip(text, min(p.within, len(text)))
-	line := Line{Number: number, Text: string(text), Skipped: p.skipped + skipped, Runes: p.runes, Match: show}
+	line := Line{Number: number, Text: string(text), Skipped: p.skipped + skipped, Runes: p.runes, Match: show, Hit: max(0, l.hits-1)}
 	switch {
 	case show:
-		l.lines = append(append(l.lines, l.held...), line)
-		l.after, l.held = l.query.After, nil
+		l.release()
+		l.lines = append(l.lines, line)
+		l.after = l.query.After
 	case l.after > 0:
 		l.lines = append(l.lines, line)
 		l.after--

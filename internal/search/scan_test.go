@@ -47,7 +47,7 @@ func model(re *regexp.Regexp, text string, before, after, from, to int) (count i
 	if all[len(all)-1] == "" {
 		all = all[:len(all)-1]
 	}
-	show := make([]bool, len(all))
+	hitOf := make([]int, len(all)) // of the lines to show, from 1
 	isHit := make([]bool, len(all))
 	for i, line := range all {
 		if !re.MatchString(strings.TrimSuffix(line, "\r")) {
@@ -56,14 +56,16 @@ func model(re *regexp.Regexp, text string, before, after, from, to int) (count i
 		if count >= from && count < to {
 			isHit[i] = true
 			for k := max(0, i-before); k <= min(len(all)-1, i+after); k++ {
-				show[k] = true
+				if hitOf[k] == 0 || k >= i {
+					hitOf[k] = count + 1
+				}
 			}
 		}
 		count++
 	}
 	for i, line := range all {
-		if show[i] {
-			lines = append(lines, Line{Number: i + 1, Text: strings.TrimSuffix(line, "\r"), Match: isHit[i]})
+		if hitOf[i] > 0 {
+			lines = append(lines, Line{Number: i + 1, Text: strings.TrimSuffix(line, "\r"), Match: isHit[i], Hit: hitOf[i] - 1})
 		}
 	}
 	return count, lines

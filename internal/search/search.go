@@ -79,8 +79,8 @@ type Result struct {
 	// TimeOut says that the time was over: the results are some, not the
 	// first.
 	TimeOut bool
-	// Others are files with matches that are not among Files, in order of
-	// path, at most a few thousand.
+	// Others are the files with matches that come after Files, in order of
+	// path; at most 20,000 files are remembered.
 	Others []FileCount
 
 	// Searched is how many files were read.

@@ -67,7 +67,7 @@ func TestDeepNesting(t *testing.T) {
 				dir := scratch(t)
 				deep(t, dir, "deeper", 2000, siblings...)
 				var most atomic.Int32
-				paths := []string{}
+				var paths []string
 				left, err := Walk(context.Background(), openTree(t, dir, open), Config{Want: func(path []byte, isDir bool) bool {
 					if isDir && len(path)%40 == 0 {
 						most.Store(max(most.Load(), openFiles(t)))
@@ -231,7 +231,7 @@ func TestUnreadableFoldersAreCounted(t *testing.T) {
 			if err := os.Chmod(path, 0); err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = os.Chmod(path, 0o700) })
+			t.Cleanup(func() { _ = os.Chmod(path, 0o700) }) // so that it can be removed
 		}
 		paths, left := collect(t, openTree(t, dir, open), Config{})
 		if len(paths) != 2 || left.Unreadable != 1 || left.BadRules != 1 || len(left.UnreadableNames) != 1 || left.UnreadableNames[0] != "closed/" {
