@@ -39,10 +39,9 @@ func (s *Session) Child(_ context.Context, o ChildOptions) (*Session, error) {
 	c.options.Origin = tool.Origin{Kind: tool.OriginAgent, Name: o.Name, Depth: s.options.Origin.Depth + 1}
 	c.options.Policy = o.Policy
 	c.options.PolicyByProvider = nil
-	mode, modeErr := s.judge.Narrower(o.Mode)
-	c.options.Permission.Mode = mode
-	err := errors.Join(modeErr, c.narrowFiles(o.Workspace))
-	if err == nil {
+	var err error
+	c.judge, err = s.judge.Narrow(o.Mode)
+	if err = errors.Join(err, c.narrowFiles(o.Workspace)); err == nil {
 		err = s.bear(c)
 	}
 	if err != nil {

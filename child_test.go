@@ -174,3 +174,47 @@ func TestClosedSession(t *testing.T) {
 		}
 	}
 }
+
+// TestUnreadableIsHiddenFromSearches: what may not be read is neither found
+// nor named, also by a child that starts below the folder from which the
+// rule is written.
+func TestUnreadableIsHiddenFromSearches(t *testing.T) {
+	dir := tree(t, map[string]string{"sub/secret/a.txt": "needle\n", "sub/open/b.txt": "needle\n"})
+	for _, pattern := range []string{"/sub/secret", "sub/secret", "secret/*.txt", "SECRET"} {
+		s := open(t, handrail.Options{Workspace: dir, Files: handrail.WorkspaceOptions{Unreadable: []string{pattern}}, Guard: handrail.GuardOff})
+		for name, session := range map[string]*handrail.Session{"session": s, "child": child(t, s, handrail.ChildOptions{Workspace: "sub"})} {
+			for tl, args := range map[string]string{
+				"grep": `{"pattern":"needle"}`, "glob": `{"pattern":"**/*.txt"}`, "list_dir": `{"path":".","depth":4}`,
+			} {
+				r := run(session, tl, args)
+				if !r.OK || strings.Contains(r.Text, "a.txt") || !strings.Contains(r.Text, "b.txt") {
+					t.Errorf("%q, %s, %s: %q %s", pattern, name, tl, r.Code, r.Text)
+				}
+			}
+		}
+	}
+}
+
+// TestAClosedFileIsNoOracle: the answer of a search does not depend on what
+// is in a file that may not be read.
+func TestAClosedFileIsNoOracle(t *testing.T) {
+	dir := tree(t, map[string]string{"sub/.netrc": "password correct-horse\n", "b.txt": "needle\n"})
+	s := open(t, handrail.Options{Workspace: dir, Guard: handrail.GuardOff})
+	for _, mode := range []string{"content", "files", "count"} {
+		for _, args := range []string{
+			`{"pattern":"correct","hidden":true,"no_ignore":true,"output_mode":"` + mode + `"}`,
+			`{"pattern":"password.*c","hidden":true,"path":"sub","output_mode":"` + mode + `"}`,
+			`{"pattern":"^p","hidden":true,"multiline":true,"glob":[".netrc"],"output_mode":"` + mode + `"}`,
+		} {
+			hit := run(s, "grep", args)
+			miss := run(s, "grep", strings.NewReplacer("correct", "battery", "password.*c", "password.*b", "^p", "^b").Replace(args))
+			same := strings.NewReplacer("correct", "X", "battery", "X", "password.*c", "X", "password.*b", "X", "^p", "X", "^b", "X")
+			if !hit.OK || same.Replace(hit.Text) != same.Replace(miss.Text) {
+				t.Errorf("%s tells the two apart:\n%s\n%s", args, hit.Text, miss.Text)
+			}
+		}
+	}
+	if r := run(s, "grep", `{"pattern":"correct","path":"sub/.netrc"}`); r.OK {
+		t.Errorf("named directly: %s", r.Text)
+	}
+}

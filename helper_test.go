@@ -13,7 +13,11 @@ import (
 	serve "github.com/handrail-tools/handrail/internal/serve/mcp"
 	"github.com/handrail-tools/handrail/tool"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
 )
+
+// Nothing that a session starts may outlive it.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // anyArgs is the schema of a tool that takes one number and one text.
 const anyArgs = `{"type":"object","properties":{"n":{"type":"integer"},"s":{"type":"string"}},"additionalProperties":false}`
@@ -135,8 +139,11 @@ func dial(t tb, s *handrail.Session) *mcp.ClientSession {
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- server.ServeStdio(ctx, fromClient, toClient) }()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.ServeStdio(ctx, fromClient, toClient) // ends with the pipe
+	}()
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
 		Connect(ctx, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
@@ -145,7 +152,7 @@ func dial(t tb, s *handrail.Session) *mcp.ClientSession {
 	t.Cleanup(func() {
 		_ = client.Close() // the pipe may be gone already
 		cancel()
-		_ = <-served
+		<-served
 	})
 	return client
 }

@@ -6,10 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/handrail-tools/handrail"
 	"github.com/handrail-tools/handrail/internal/hook"
@@ -243,5 +247,35 @@ func TestL34_ReadOnlyClosesEveryDoor(t *testing.T) {
 	}
 	if content(t, dir, "a.txt") != "a\n" {
 		t.Error("the file was changed")
+	}
+}
+
+// TestL8_AHomeFolder: a search from a folder full of caches does not walk
+// them, says what it left out, and fills no log.
+func TestL8_AHomeFolder(t *testing.T) {
+	files := map[string]string{"notes.go": "needle\n", ".gitignore": "node_modules/\n"}
+	for i := range 300 {
+		files[fmt.Sprintf(".cache/pkg/%03d.go", i)] = "needle\n"
+		files[fmt.Sprintf("node_modules/pkg/%03d.go", i)] = "needle\n"
+	}
+	dir := tree(t, files)
+	locked := filepath.Join(dir, "locked")
+	if err := os.Mkdir(locked, 0); err != nil {
+		t.Fatal(err)
+	}
+	var logged bytes.Buffer
+	s := open(t, handrail.Options{Workspace: dir, Logger: slog.New(slog.NewTextHandler(&logged, nil))})
+	for tl, args := range map[string]string{"glob": `{"pattern":"**/*.go"}`, "grep": `{"pattern":"needle"}`, "list_dir": `{"depth":2}`} {
+		start := time.Now()
+		r := run(s, tl, args)
+		if !r.OK || !strings.Contains(r.Text, "notes.go") || strings.Contains(r.Text, "000.go") || time.Since(start) > 5*time.Second {
+			t.Errorf("%s after %s: %q %.600s", tl, time.Since(start), r.Code, r.Text)
+		}
+	}
+	if r := run(s, "grep", `{"pattern":"nothing like it"}`); !strings.Contains(r.Text, "node_modules; no_ignore searches them") || !strings.Contains(r.Text, "left out as hidden") {
+		t.Errorf("what was left out is not said: %s", r.Text)
+	}
+	if logged.Len() > 0 {
+		t.Errorf("the log has %s", logged.String())
 	}
 }

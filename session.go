@@ -84,7 +84,9 @@ func (s *Session) SpecsJSON() []byte { return s.view.JSON() }
 func (s *Session) Subscribe(fn func()) (cancel func()) { return s.view.Subscribe(fn) }
 
 // Add registers a further tool. A name or alias that exists is an error.
-func (s *Session) Add(t tool.Tool) error { return s.registry.Add(t, registry.Options{}) }
+func (s *Session) Add(t tool.Tool) error {
+	return s.registry.Add(t, registry.Options{Source: sourceEmbedder})
+}
 
 // Remove takes a tool away and reports whether it was there.
 func (s *Session) Remove(name string) bool { return s.registry.Remove(name) }

@@ -146,6 +146,9 @@ func (s *Session) openStore() error {
 	return nil
 }
 
+// sourceEmbedder is where the tools come from that are not Handrail's own.
+const sourceEmbedder = "embedder"
+
 // addTools registers the built-in tools that the session can serve, then the
 // embedder's.
 func (s *Session) addTools() error {
@@ -161,7 +164,7 @@ func (s *Session) addTools() error {
 			add(tools.Files(), "")
 		}
 	}
-	add(s.options.Tools, "embedder")
+	add(s.options.Tools, sourceEmbedder)
 	return errors.Join(errs...)
 }
 
@@ -180,17 +183,20 @@ func (s *Session) compile(above *registry.View) error {
 		Policies: policies, Context: s.options.Context, Tags: s.options.Tags, Surface: sf,
 		Exposure: s.options.Exposure, Parent: above,
 	})
-	judge, judgeErr := permission.New(s.options.Permission, ruleNames{s.registry})
+	var judgeErr error
+	if s.judge == nil { // a child has its parent's
+		s.judge, judgeErr = permission.New(s.options.Permission, ruleNames{s.registry})
+	}
 	if err := errors.Join(viewErr, judgeErr); err != nil {
 		return err
 	}
-	s.view, s.judge = view, judge
+	s.view = view
 	redactor, err := s.redactor()
 	if err != nil {
 		return err
 	}
 	s.dispatch = dispatch.New(dispatch.Config{
-		Session: s.id, Origin: s.options.Origin, View: view, Judge: judge, Approver: s.options.Approver,
+		Session: s.id, Origin: s.options.Origin, View: view, Judge: s.judge, Approver: s.options.Approver,
 		Hooks: s.options.Hooks, Guard: guard.New(s.options.Guard), Workspace: s.files, Ledger: s.store,
 		Redactor: redactor, Observe: s.observe, Surround: s.surround,
 		Timeout: s.options.Timeout, Logger: s.options.Logger,

@@ -50,6 +50,9 @@ func TestREADMEShowsWhatHappens(t *testing.T) {
 	var got strings.Builder
 	for line := range strings.Lines(shown) {
 		if command, ok := strings.CutPrefix(line, "$ handrail "); ok {
+			if got.Len() > 0 {
+				got.WriteString("\n")
+			}
 			got.WriteString(line)
 			var both bytes.Buffer
 			run(context.Background(), &terminal{in: strings.NewReader(""), out: &both, err: &both}, strings.Fields(command))

@@ -131,10 +131,14 @@ func TestPackagesSayWhatTheyAreFor(t *testing.T) {
 	}
 }
 
-// forbidden are words that mean "not finished" or that belong to one
-// machine. They are put together here so that this file does not hold them.
-var forbidden = regexp.MustCompile(`\b(` + strings.Join([]string{"TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"}, "|") + `)\b` +
-	`|(?:^|[\s"'=(:` + "`" + `])/wo` + `rk/|/tmp/w` + `t/`)
+// unfinished are the words that mark what is left for later, where they stand
+// in a comment; a program may well search for them. machine is a path of the
+// machine that somebody worked on. Both are put together here so that this
+// file does not hold them.
+var (
+	unfinished = regexp.MustCompile(`(?://|#|<!--)\s*(` + strings.Join([]string{"TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"}, "|") + `)\b`)
+	machine    = regexp.MustCompile("(?:^|[\\s\"'=(:`])/wo" + "rk/|/tmp/w" + "t/")
+)
 
 func TestNothingIsLeftForLater(t *testing.T) {
 	dir, files := root(t)
@@ -148,8 +152,10 @@ func TestNothingIsLeftForLater(t *testing.T) {
 			continue
 		}
 		for i, line := range bytes.Split(read(t, dir, name), []byte("\n")) {
-			if word := forbidden.Find(line); word != nil {
-				t.Errorf("%s:%d: %q", name, i+1, word)
+			for _, bad := range []*regexp.Regexp{unfinished, machine} {
+				if found := bad.Find(line); found != nil {
+					t.Errorf("%s:%d: %q", name, i+1, found)
+				}
 			}
 		}
 	}

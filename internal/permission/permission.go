@@ -173,17 +173,18 @@ func unknown(what, got string, known []string) string {
 // Mode returns the mode in force.
 func (j *Judge) Mode() Mode { return j.mode }
 
-// Narrower returns the narrower of the judge's mode and another; an empty
-// one changes nothing, an unknown one is an error.
-func (j *Judge) Narrower(other Mode) (Mode, error) {
-	if other == "" {
-		return j.mode, nil
+// Narrow returns a judge with the same rules and the narrower of the two
+// modes; an empty mode changes nothing, an unknown one is an error.
+func (j *Judge) Narrow(mode Mode) (*Judge, error) {
+	i := slices.Index(modes, mode)
+	if i < 0 && mode != "" {
+		return nil, errors.New(unknown("mode", string(mode), words(modes)))
 	}
-	i := slices.Index(modes, other)
-	if i < 0 {
-		return j.mode, errors.New(unknown("mode", string(other), words(modes)))
+	own := *j
+	if i >= 0 && i < slices.Index(modes, j.mode) {
+		own.mode = mode
 	}
-	return modes[min(i, max(slices.Index(modes, j.mode), 0))], nil
+	return &own, nil
 }
 
 // Judge decides about an act. It does not ask anybody.

@@ -159,3 +159,25 @@ func TestGrantsAreBoundToTheAct(t *testing.T) {
 		t.Error("the grant does not cover its own act")
 	}
 }
+
+func TestNarrow(t *testing.T) {
+	for _, c := range []struct{ have, want, got Mode }{
+		{"", "", ReadOnly}, {"", FullAccess, ReadOnly}, {WorkspaceWrite, "", WorkspaceWrite}, {WorkspaceWrite, ReadOnly, ReadOnly},
+		{WorkspaceWrite, FullAccess, WorkspaceWrite}, {FullAccess, WorkspaceWrite, WorkspaceWrite},
+	} {
+		j, err := New(Config{Mode: c.have, Deny: []string{"bash"}}, catalog)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := j.Narrow(c.want)
+		if err != nil || own.Mode() != c.got {
+			t.Errorf("%q narrowed by %q is %q, %v", c.have, c.want, own.Mode(), err)
+		}
+		if v := own.Judge(act(shell)); v.Outcome != Deny {
+			t.Error("a rule was lost")
+		}
+		if _, err := j.Narrow("read_only"); err == nil || !strings.Contains(err.Error(), `"read-only"`) {
+			t.Errorf("a misspelt mode: %v", err)
+		}
+	}
+}

@@ -26,6 +26,13 @@ type collector struct {
 	bound atomic.Pointer[string]
 }
 
+// closed counts a file that may not be read.
+func (c *collector) closed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.result.Closed++
+}
+
 // found takes the count of one file.
 func (c *collector) found(path []byte, sum summary) {
 	c.mu.Lock()

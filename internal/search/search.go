@@ -96,8 +96,9 @@ type Result struct {
 	NotUTF8 Tally
 	// Unreadable counts files that could not be read.
 	Unreadable Tally
-	// Closed counts files with a match that may not be shown.
-	Closed Tally
+	// Closed is how many files may not be read. They were not: whether one
+	// has a match would tell what is in it.
+	Closed int
 	// Left is what the walk left out.
 	Left walk.Left
 }
@@ -220,6 +221,10 @@ func (g *grep) walkConfig() walk.Config {
 }
 
 func (g *grep) visit(worker int, e *walk.Entry) {
+	if g.place.Closed != nil && g.place.Closed(e.Path()) {
+		g.closed()
+		return
+	}
 	file, err := e.Open()
 	if err != nil {
 		g.tally(&g.result.Unreadable, e.Path())
@@ -239,8 +244,6 @@ func (g *grep) search(s *scanner, path []byte, file io.Reader) {
 		g.tally(&g.result.Unreadable, path)
 	case sum.tooLarge:
 		g.tally(&g.result.TooLarge, path)
-	case sum.hits > 0 && g.place.Closed != nil && g.place.Closed(path):
-		g.tally(&g.result.Closed, path)
 	case sum.hits > 0 && sum.binary:
 		g.tally(&g.result.Binary, path)
 	default:

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // grace is how long a blob that no result refers to is left alone. Its
@@ -64,14 +62,14 @@ func (b *blobs) shard(sum string) (*dir, error) {
 }
 
 // lock keeps blobs from being removed while one is put (shared), or from
-// being put while some are removed (exclusive). It returns nil where it
-// would have to wait for the exclusive lock.
-func (b *blobs) lock(how int) (io.Closer, error) {
+// being put while some are removed. It returns nil where it would have to
+// wait for the latter.
+func (b *blobs) lock(shared bool) (io.Closer, error) {
 	f, err := b.dir.open(blobLock, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
-	ok, err := lock(f, how, how == unix.LOCK_SH)
+	ok, err := lock(f, shared, shared)
 	if !ok {
 		_ = f.Close()
 		return nil, err
@@ -87,7 +85,7 @@ func (b *blobs) put(text string) (sum string, err error) {
 	if err != nil {
 		return "", err
 	}
-	held, err := b.lock(unix.LOCK_SH)
+	held, err := b.lock(true)
 	if err != nil {
 		return "", err
 	}

@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -53,7 +51,7 @@ func acquireJournal(d *dir) (*journal, error) {
 
 // adopt locks the journal in f. It returns nil where another process has it.
 func adopt(f *os.File) (*journal, error) {
-	if ok, err := lock(f, unix.LOCK_EX, false); !ok || err != nil {
+	if ok, err := lock(f, false, false); !ok || err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()

@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -161,7 +159,7 @@ func (s *Store) removeBlobs(ctx context.Context, db *sql.DB, names []string) err
 	}
 	// Nobody can put content while this lock is held, so what is loose now
 	// stays so until it is removed.
-	held, err := s.blobs.lock(unix.LOCK_EX)
+	held, err := s.blobs.lock(false)
 	if held == nil || err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func buildObject(schema *jsondoc.Node, args map[string]wireArg, set map[string]j
 // addProperty adds the mapping of one property. from has the properties that
 // the tool's arguments come from so far.
 func (o *object) addProperty(name string, schema *jsondoc.Node, arg wireArg, from map[string]string) error {
-	p := property{to: arg.To}
+	p := property{to: arg.To, wrap: arg.Wrap}
 	if p.to == "" {
 		p.to = name
 	}
@@ -61,7 +61,7 @@ func (o *object) addProperty(name string, schema *jsondoc.Node, arg wireArg, fro
 		return err
 	}
 	o.props[name] = p
-	o.identity = o.identity && p.to == name && p.values == nil && p.items == nil
+	o.identity = o.identity && p.to == name && !p.wrap && p.values == nil && p.items == nil
 	if d := schema.Find("default"); d != nil {
 		value := d.Clone()
 		if err := p.apply(&value); err != nil {
@@ -82,6 +82,9 @@ func (p *property) build(schema *jsondoc.Node, arg wireArg) error {
 	}
 	if arg.Items == nil {
 		return nil
+	}
+	if arg.Wrap {
+		return errors.New("wrap and items do not go together")
 	}
 	items := schema.Find("items")
 	if !isType(schema, "array") || items == nil {

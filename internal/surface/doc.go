@@ -28,6 +28,7 @@
 // A value of args is the tool's name for the argument, or an object:
 //
 //	to      the tool's name for it; absent: the same name
+//	wrap    true: the tool takes a list, and the value is its one item
 //	values  what becomes of each value of the schema's enum
 //	items   for a list of objects: args for the properties of each
 //

@@ -22,6 +22,7 @@ type object struct {
 
 type property struct {
 	to     string
+	wrap   bool                    // the value becomes the one item of a list
 	values map[string]jsondoc.Node // by valueWord; nil: values stay
 	items  *object                 // nil: items stay
 }
@@ -64,6 +65,10 @@ func (o *object) renames(from, to string, all map[string]string) {
 	}
 }
 
+// Wraps reports whether the value of a top-level property becomes the one
+// item of a list.
+func (t *Tool) Wraps(property string) bool { return t.object.props[property].wrap }
+
 // Sets returns the arguments of the tool that always have one value.
 func (t *Tool) Sets() []string {
 	var names []string
@@ -103,6 +108,17 @@ func (o *object) apply(doc *jsondoc.Node) error {
 }
 
 func (p *property) apply(value *jsondoc.Node) error {
+	if err := p.convert(value); err != nil {
+		return err
+	}
+	if p.wrap {
+		*value = jsondoc.Node{Kind: jsondoc.Array, Elems: []jsondoc.Elem{{Node: *value}}}
+	}
+	return nil
+}
+
+// convert changes a value by its word or item by item.
+func (p *property) convert(value *jsondoc.Node) error {
 	if p.values != nil {
 		mapped, ok := p.values[valueWord(value)]
 		if !ok {

@@ -38,6 +38,7 @@ type (
 	}
 	wireArg struct {
 		To     string
+		Wrap   bool
 		Values map[string]json.RawMessage
 		Items  map[string]wireArg
 	}
@@ -50,13 +51,14 @@ func (a *wireArg) UnmarshalJSON(b []byte) error {
 	}
 	var full struct {
 		To     string                     `json:"to"`
+		Wrap   bool                       `json:"wrap"`
 		Values map[string]json.RawMessage `json:"values"`
 		Items  map[string]wireArg         `json:"items"`
 	}
 	if err := decodeStrict(b, &full); err != nil {
 		return err
 	}
-	*a = wireArg{full.To, full.Values, full.Items}
+	*a = wireArg{full.To, full.Wrap, full.Values, full.Items}
 	return nil
 }
 

@@ -19,9 +19,11 @@ const plan = `{
      "schema": {"type": "object", "additionalProperties": false, "required": ["todos"], "properties": {
        "todos": {"type": "array", "items": {"type": "object", "additionalProperties": false, "properties": {
          "content": {"type": "string"}, "state": {"enum": ["open", "done"]}, "id": {"type": "integer"}}}},
+       "only": {"type": "string"},
        "mode": {"enum": ["files", "lines", null, 3], "default": "files"},
        "quiet": {"type": "boolean"}}},
      "args": {"todos": {"to": "plan", "items": {"content": "step", "state": {"to": "status", "values": {"open": "pending", "done": "completed"}}}},
+              "only": {"to": "globs", "wrap": true},
               "mode": {"to": "output", "values": {"files": "paths", "lines": "text", "null": "none", "3": 3.0}}},
      "set": {"source": "todo", "big": 9007199254740993}},
     {"name": "Renamed", "tool": "own"},
@@ -54,6 +56,8 @@ func TestMap(t *testing.T) {
 		{"rename, nested rename, words of an enum, constants", "Todo",
 			`{"todos":[{"content":"a","state":"open"},{"state":"done","content":"b"}],"mode":"lines"}`,
 			`{"plan":[{"step":"a","status":"pending"},{"status":"completed","step":"b"}],"output":"text","big":9007199254740993,"source":"todo"}`},
+		{"one value where the tool takes a list", "Todo", `{"only":"*.go","mode":"files"}`,
+			`{"globs":["*.go"],"output":"paths","big":9007199254740993,"source":"todo"}`},
 		{"a default of the schema", "Todo", `{"todos":[]}`, `{"plan":[],"output":"paths","big":9007199254740993,"source":"todo"}`},
 		{"no arguments", "Todo", ``, `{"output":"paths","big":9007199254740993,"source":"todo"}`},
 		{"key order and digits stay", "Todo", `{"quiet":false,"mode":"files","todos":[{"id":12345678901234567890,"content":"\u00e9\n"}]}`,
@@ -131,6 +135,7 @@ func TestParseIsStrict(t *testing.T) {
 		{"values have another word", one(`"schema":{` + closed + `,"properties":{"x":{"enum":["a"]}}},"args":{"x":{"values":{"a":1,"c":2}}}`), `speaks of "c"`},
 		{"two values of one spelling", one(`"schema":{` + closed + `,"properties":{"x":{"enum":[1,"1"]}}},"args":{"x":{"values":{"1":2}}}`), `spelt "1"`},
 		{"values and items", one(`"schema":{` + closed + `,"properties":{"x":{"enum":["a"]}}},"args":{"x":{"values":{"a":1},"items":{"y":"z"}}}`), "do not go together"},
+		{"wrap and items", one(`"schema":{` + closed + `,"properties":{"x":{}}},"args":{"x":{"wrap":true,"items":{"y":"z"}}}`), "do not go together"},
 		{"items of no list", one(`"schema":{` + closed + `,"properties":{"x":{}}},"args":{"x":{"items":{"a":"b"}}}`), "the schema of a list"},
 		{"open items", one(`"schema":{` + closed + `,"properties":{"x":{"type":"array","items":{"type":"object"}}}},"args":{"x":{"items":{}}}`), `"additionalProperties": false`},
 		{"default inside items", one(`"schema":{` + closed + `,"properties":{"x":{"type":"array","items":{` + closed + `,"properties":{"y":{"default":1}}}}}},"args":{"x":{"items":{"y":"z"}}}`), "leave it out"},

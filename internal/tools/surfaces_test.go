@@ -93,6 +93,9 @@ func TestSurfacesFitTheirTools(t *testing.T) {
 						t.Errorf("%s becomes %s, which the tool does not have", from, to)
 						continue
 					}
+					if form.Wraps(from) && theirs.Items != nil {
+						theirs = *theirs.Items
+					}
 					if ours, _ := shown.at(from); ours.Enum == nil && fmt.Sprint(ours.Type) != fmt.Sprint(theirs.Type) {
 						t.Errorf("%s is of type %v and becomes %s of type %v", from, ours.Type, to, theirs.Type)
 					}
@@ -184,6 +187,15 @@ func TestClaudeCalls(t *testing.T) {
 			`{"path":"a.txt","old_string":"a","new_string":"b","replace_all":true}`},
 		{"MultiEdit", `{"file_path":"a.txt","edits":[{"old_string":"a","new_string":"b"},{"old_string":"c","new_string":"","replace_all":true}]}`, "edit_file",
 			`{"path":"a.txt","edits":[{"old_string":"a","new_string":"b"},{"old_string":"c","new_string":"","replace_all":true}]}`},
+		{"Glob", `{"pattern":"**/*.go","path":"internal"}`, "glob", `{"pattern":"**/*.go","path":"internal"}`},
+		{"Grep", `{"pattern":"func main"}`, "grep", `{"pattern":"func main","output_mode":"files"}`},
+		{"Grep", `{"pattern":"a.*b","path":"src","glob":"*.{ts,tsx}","type":"ts","output_mode":"content","-A":2,"-B":1,"-n":true,"-i":true,"head_limit":20,"offset":5,"multiline":true}`,
+			"grep", `{"pattern":"a.*b","path":"src","glob":["*.{ts,tsx}"],"type":["ts"],"output_mode":"content","after":2,"before":1,` +
+				`"line_numbers":true,"ignore_case":true,"limit":20,"offset":5,"multiline":true}`},
+		{"Grep", `{"pattern":"x","output_mode":"count","-C":3}`, "grep", `{"pattern":"x","output_mode":"count","context":3}`},
+		{"LS", `{"path":"internal"}`, "list_dir", `{"path":"internal"}`},
+		{"TodoWrite", `{"todos":[{"content":"Fix it","status":"in_progress","activeForm":"Fixing it"},{"content":"Test","status":"pending","activeForm":"Testing"}]}`,
+			"update_plan", `{"plan":[{"step":"Fix it","status":"in_progress","active_form":"Fixing it"},{"step":"Test","status":"pending","active_form":"Testing"}]}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, refused := v.Resolve(c.name)

@@ -134,7 +134,9 @@ func grepNotes(in grepArgs, r *search.Result, dropped bool) []string {
 	}
 	tally(r.Binary, "binary file", "with a match, whose lines are not shown")
 	tally(r.TooLarge, "file", "too large to be searched across lines")
-	tally(r.Closed, "matching file", "closed by the workspace's rules")
+	if r.Closed > 0 {
+		notes = append(notes, plural(r.Closed, "file")+" closed by the workspace's rules, not searched")
+	}
 	tally(r.Unreadable, "file", "that could not be read")
 	if r.Hits+r.HitFiles == 0 {
 		tally(r.NotUTF8, "file", "in an encoding other than UTF-8, in which the pattern would be spelled differently")

@@ -1,3 +1,5 @@
+//go:build unix
+
 package store
 
 import (
@@ -173,7 +175,11 @@ func (d *dir) close() error { return d.file.Close() }
 
 // lock takes an advisory lock on f, which ends when f is closed or the
 // process ends. It reports false where wait is not set and another holds it.
-func lock(f *os.File, how int, wait bool) (bool, error) {
+func lock(f *os.File, shared, wait bool) (bool, error) {
+	how := unix.LOCK_EX
+	if shared {
+		how = unix.LOCK_SH
+	}
 	if !wait {
 		how |= unix.LOCK_NB
 	}
