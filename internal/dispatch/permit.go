@@ -63,7 +63,7 @@ func (t *trip) ask(ctx context.Context) *tool.Error {
 	case answer.Digest != digest:
 		return tool.Errorf(tool.CodeApprovalDenied, "the approval that came back is for another call; %s was not run", t.spec.Name)
 	}
-	t.rule, t.answered = "approved by a person", true
+	t.rule = "approved by a person"
 	if answer.Session {
 		t.d.grants.Add(t.grant(digest))
 	}

@@ -38,7 +38,6 @@ type trip struct {
 	assessed tool.Act
 	writes   []string // what it may write, as the workspace spells it
 	verdict  permission.Verdict
-	answered bool              // a person said yes
 	before   map[string]string // the state of what may be written
 	result   *tool.Result
 	finding  *guard.Finding
