@@ -307,7 +307,11 @@ func TestAgreesWithRipgrepOnWhichFiles(t *testing.T) {
 			write(at+file, strings.Join(rapid.SliceOfN(rule, 1, 4).Draw(rt, "rules"), "\n")+"\n")
 		}
 		hidden, noIgnore := rapid.Bool().Draw(rt, "hidden"), rapid.Bool().Draw(rt, "no ignore")
-		args := []string{"--files", "--no-require-git", "--no-config", "--no-ignore-global", "-g", "!.git"}
+		// Only where git is required does ripgrep see where a repository begins.
+		if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o755); err != nil {
+			rt.Fatal(err)
+		}
+		args := []string{"--files", "--no-config", "--no-ignore-global", "-g", "!.git"}
 		if hidden {
 			args = append(args, "--hidden")
 		}
