@@ -283,15 +283,14 @@ func (t *trip) waitTurn(ctx context.Context) *tool.Error {
 		return stop
 	case errors.Is(err, errStuck):
 		return tool.Errorf(tool.CodeFailed, "not run: an earlier call was told to stop and has not, and %s may not run beside it", t.spec.Name)
-	case t.place.turn != nil || t.answered:
-		return t.judgeAgain(ctx)
 	}
-	return nil
+	return t.judgeAgain(ctx)
 }
 
-// judgeAgain makes sure that what was judged still holds once the call has
-// waited, for its turn or for a person: the tool may have been taken away,
-// and an earlier call may have made a link lead elsewhere.
+// judgeAgain makes sure that what was judged still holds when the call's
+// turn has come: while hooks ran, a person thought or an earlier call worked,
+// the tool may have been taken away, and a link may have come to lead
+// elsewhere.
 func (t *trip) judgeAgain(ctx context.Context) *tool.Error {
 	entry := t.resolved.Entry
 	if err := cmp.Or(t.resolve(ctx), t.policy(ctx)); err != nil {
@@ -301,7 +300,9 @@ func (t *trip) judgeAgain(ctx context.Context) *tool.Error {
 		return tool.Errorf(tool.CodeDenied, "not run: while this call waited, %s was replaced by another tool of that name. Ask again.", t.spec.Name)
 	}
 	was := t.act
-	t.resolveAct()
+	if err := t.resolveAct(); err != nil {
+		return err
+	}
 	if slices.Equal(was.Reads, t.act.Reads) && slices.Equal(was.Writes, t.act.Writes) &&
 		was.Protected == t.act.Protected && was.Unresolved == t.act.Unresolved {
 		return nil
