@@ -299,7 +299,7 @@ func TestAllowCoversWhereAPathLeads(t *testing.T) {
 		"src/a.go": "", "src/new/b.go": "", "in/c.go": "", "./src/d.go": "", filepath.Join(dir, "src/e.go"): "",
 		"src/out/new": tool.CodeApprovalRequired, "src/k": tool.CodeApprovalRequired, "src/../secret/k": tool.CodeApprovalRequired,
 		"srcs/b.go": tool.CodeApprovalRequired, "SRC/x.go": tool.CodeApprovalRequired, "secret/k": tool.CodeApprovalRequired,
-		"src/../../outside": tool.CodeApprovalRequired, "src/x\x00/../../secret/k": tool.CodeApprovalRequired,
+		"src/../../outside": tool.CodeDenied, "src/x\x00/../../secret/k": tool.CodeInvalidInput,
 	} {
 		args, err := json.Marshal(map[string]string{"path": path, "content": "x\n"})
 		if err != nil {

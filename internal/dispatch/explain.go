@@ -30,7 +30,7 @@ type Explanation struct {
 // Explain takes a call through the steps that only judge. Nothing runs,
 // nobody is asked, hooks are not called, and nothing is recorded.
 func (d *Dispatcher) Explain(ctx context.Context, c Call) Explanation {
-	t := d.newTrip(c, &batch{}, 0)
+	t := d.newTrip(c, &batch{ctx: ctx}, 0)
 	t.judging = true
 	var e Explanation
 	for _, list := range [][]step{intake, passage} {

@@ -43,8 +43,8 @@ func (t *trip) ask(ctx context.Context) *tool.Error {
 		return tool.Errorf(tool.CodeApprovalRequired, "%s needs a person's approval (%s: %s) and nobody can be asked here. Do not retry; tell the person what you wanted to do.",
 			t.spec.Name, tool.Clip(t.verdict.Rule), t.verdict.Reason)
 	}
-	if ctx.Err() != nil {
-		return t.stopped(ctx) // nobody is bothered with a call that is over
+	if stop := t.stopped(ctx); stop != nil {
+		return stop // nobody is bothered with a call that is over
 	}
 	t.observe(Event{Phase: PhaseAsked})
 	request := permission.Request{
@@ -52,9 +52,10 @@ func (t *trip) ask(ctx context.Context) *tool.Error {
 		Rule: t.verdict.Rule, Act: t.act, Origin: t.d.Origin, Asked: t.started,
 	}
 	answer, err := await(ctx, func() (permission.Answer, error) { return t.d.Approver(ctx, request) })
+	stop := t.stopped(ctx)
 	switch {
-	case ctx.Err() != nil:
-		return t.stopped(ctx)
+	case stop != nil:
+		return stop
 	case err != nil:
 		t.d.Logger.Warn("asking for approval", "tool", t.spec.Name, "error", err)
 		return tool.Errorf(tool.CodeApprovalRequired, "%s needs a person's approval and the question could not be put: nobody has answered", t.spec.Name)

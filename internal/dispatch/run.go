@@ -120,12 +120,11 @@ func (t *trip) settle(ctx context.Context, o outcome[*tool.Result]) *tool.Error 
 		return tool.Errorf(tool.CodeFailed, "%s returned no result", t.spec.Name)
 	}
 	own := *o.value // a tool may give the same result to several calls
-	r := &own
+	r, stop := &own, t.stopped(ctx)
 	switch {
 	case r.OK:
 		r.Code = ""
-	case ctx.Err() != nil:
-		stop := t.stopped(ctx)
+	case stop != nil:
 		r.Code = stop.Code
 		t.notes = append(t.notes, stop.Text)
 	case r.Code == "":
@@ -138,11 +137,10 @@ func (t *trip) settle(ctx context.Context, o outcome[*tool.Result]) *tool.Error 
 // settleError is how a call ends whose tool returned an error. What a tool
 // that was told to stop says of its own stays in front of the reason.
 func (t *trip) settleError(ctx context.Context, err error) *tool.Error {
-	own := asError(err, tool.CodeFailed)
-	if ctx.Err() == nil || own.Code == tool.CodePanicked {
+	own, stop := asError(err, tool.CodeFailed), t.stopped(ctx)
+	if stop == nil || own.Code == tool.CodePanicked {
 		return own
 	}
-	stop := t.stopped(ctx)
 	if _, coded := errors.AsType[*tool.Error](err); coded {
 		return &tool.Error{Code: stop.Code, Text: own.Text + "\n\n" + stop.Text, Metadata: own.Metadata, Err: err}
 	}

@@ -109,8 +109,8 @@ func (t *trip) beforeHooks(ctx context.Context) *tool.Error {
 		return nil
 	}
 	d := t.d.Hooks.RunBefore(ctx, t.hookCall())
-	if ctx.Err() != nil {
-		return t.stopped(ctx)
+	if stop := t.stopped(ctx); stop != nil {
+		return stop
 	}
 	switch d.Verdict {
 	case hook.Deny:
@@ -227,11 +227,8 @@ func (t *trip) askTool(ctx context.Context, a tool.Assesser) (tool.Act, *tool.Er
 		inside := t.surround(ctx)
 		act, err = await(ctx, func() (tool.Act, error) { return a.Assess(inside, &call) })
 	}
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return act, t.stopped(ctx)
-	case err != nil:
-		return act, asError(err, tool.CodeFailed)
+	if err != nil {
+		return act, cmp.Or(t.stopped(ctx), asError(err, tool.CodeFailed))
 	}
 	t.call = call // with what the tool has decoded
 	return act, nil
@@ -280,13 +277,10 @@ func describe(a permission.Act) string {
 // waitTurn waits until nothing that conflicts is ahead.
 func (t *trip) waitTurn(ctx context.Context) *tool.Error {
 	err := t.d.queue.wait(ctx, t.place)
+	stop := t.stopped(ctx)
 	switch {
-	case ctx.Err() != nil:
-		return t.stopped(ctx)
-	case t.batch.ctx.Err() != nil:
-		// The caller gave up, which reaches the calls of a batch one after
-		// the other; this one has its turn because another was told first.
-		return t.stopped(t.batch.ctx)
+	case stop != nil:
+		return stop
 	case errors.Is(err, errStuck):
 		return tool.Errorf(tool.CodeFailed, "not run: an earlier call was told to stop and has not, and %s may not run beside it", t.spec.Name)
 	}

@@ -104,8 +104,16 @@ func (t *trip) finish() *tool.Result {
 	return t.result
 }
 
-// stopped says why ctx ended, as the refusal that the model gets.
+// stopped says why ctx or the caller's own context ended, as the refusal that
+// the model gets, or nil while the call may go on. A caller that gives up is
+// heard by the calls of a batch one after the other, so the context of one
+// may still be good when another has already left.
 func (t *trip) stopped(ctx context.Context) *tool.Error {
+	if ctx.Err() == nil {
+		if ctx = t.batch.ctx; ctx.Err() == nil {
+			return nil
+		}
+	}
 	cause := context.Cause(ctx)
 	if e, ok := errors.AsType[*tool.Error](cause); ok {
 		return e
