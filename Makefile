@@ -12,7 +12,7 @@ BENCH     ?= .
 # Test suites that others wrote come as npm packages, pinned by a lock file.
 SUITES    := $(patsubst %/package-lock.json,%/node_modules,$(wildcard internal/*/testdata/*/package-lock.json))
 
-.PHONY: build demo test bench lint fuzz fmt clean
+.PHONY: build demo test bench lint fuzz fmt clean clients
 
 build: ## the binary, static, at bin/handrail
 	CGO_ENABLED=0 go build -trimpath -o bin/handrail ./cmd/handrail
@@ -41,3 +41,10 @@ fmt: ## rewrite in gofmt's form
 
 clean: ## remove what build made
 	rm -rf bin
+
+# Real clients are large (384 MB), so they are no part of test.
+CLIENTS   ?= bin/clients
+
+clients: build ## real MCP clients against handrail mcp, with a scripted model on loopback
+	npm install --prefix $(CLIENTS) --no-save --no-audit --no-fund node@22 @anthropic-ai/claude-code@2.1.332
+	test/clients/claude.sh $(CLIENTS)

@@ -284,3 +284,49 @@ func TestCancelledAtEachStep(t *testing.T) {
 		})
 	}
 }
+
+// TestAllowCoversWhereAPathLeads: an allow rule for a folder allows what
+// lies in it, not what only seems to.
+func TestAllowCoversWhereAPathLeads(t *testing.T) {
+	dir := tree(t, map[string]string{"src/a.go": "a\n", "secret/k": "k\n", "srcs/b.go": "b\n"})
+	for name, target := range map[string]string{"src/out": "../secret", "src/k": "../secret/k", "in": "src"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := open(t, handrail.Options{Workspace: dir, Permission: handrail.Permission{Allow: []string{"write_file(src/**)"}}, Guard: handrail.GuardOff})
+	for path, want := range map[string]tool.Code{
+		"src/a.go": "", "src/new/b.go": "", "in/c.go": "", "./src/d.go": "", filepath.Join(dir, "src/e.go"): "",
+		"src/out/new": tool.CodeApprovalRequired, "src/k": tool.CodeApprovalRequired, "src/../secret/k": tool.CodeApprovalRequired,
+		"srcs/b.go": tool.CodeApprovalRequired, "SRC/x.go": tool.CodeApprovalRequired, "secret/k": tool.CodeApprovalRequired,
+		"src/../../outside": tool.CodeApprovalRequired, "src/x\x00/../../secret/k": tool.CodeApprovalRequired,
+	} {
+		args, err := json.Marshal(map[string]string{"path": path, "content": "x\n"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := run(s, "write_file", string(args)); r.Code != want {
+			t.Errorf("%q: %q, want %q: %s", path, r.Code, want, r.Text)
+		}
+	}
+	if content(t, dir, "secret/k") != "k\n" || content(t, dir, "srcs/b.go") != "b\n" {
+		t.Error("a file that no rule allows was changed")
+	}
+}
+
+// L3: a name is bounded wherever it is echoed or kept.
+func TestL3_AGiantToolName(t *testing.T) {
+	var told handrail.Event
+	s := open(t, handrail.Options{Tools: []tool.Tool{named("x", tool.Read)}, OnEvent: func(e handrail.Event) { told = e }})
+	giant := strings.Repeat("read_file", 100_000)
+	if r := run(s, giant, `{}`); r.Code != tool.CodeUnknownTool || len(r.Text) > tool.MaxErrorText {
+		t.Errorf("%q with %d bytes", r.Code, len(r.Text))
+	}
+	if len(told.Asked) > tool.MaxEcho {
+		t.Errorf("the event carries %d bytes of it", len(told.Asked))
+	}
+	log, err := s.Log(t.Context(), handrail.LogFilter{})
+	if err != nil || len(log.Events) != 1 || len(log.Events[0].Asked) > tool.MaxEcho {
+		t.Errorf("the log: %v", err)
+	}
+}

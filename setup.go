@@ -176,25 +176,22 @@ func (s *Session) compile(above *registry.View) error {
 		err = s.registry.UseSurface(sf) // policies may use its names
 	}
 	policies, policyErr := s.policies()
-	if err := errors.Join(policyErr, err); err != nil {
-		return err
-	}
-	view, viewErr := registry.NewView(s.registry, registry.ViewConfig{
-		Policies: policies, Context: s.options.Context, Tags: s.options.Tags, Surface: sf,
-		Exposure: s.options.Exposure, Parent: above,
-	})
 	var judgeErr error
 	if s.judge == nil { // a child has its parent's
 		s.judge, judgeErr = permission.New(s.options.Permission, ruleNames{s.registry})
 	}
-	if err := errors.Join(viewErr, judgeErr); err != nil {
+	redactor, redactorErr := s.redactor()
+	if err := errors.Join(err, policyErr, judgeErr, redactorErr); err != nil {
 		return err
 	}
-	s.view = view
-	redactor, err := s.redactor()
+	view, err := registry.NewView(s.registry, registry.ViewConfig{
+		Policies: policies, Context: s.options.Context, Tags: s.options.Tags, Surface: sf,
+		Exposure: s.options.Exposure, Parent: above,
+	})
 	if err != nil {
 		return err
 	}
+	s.view = view
 	s.dispatch = dispatch.New(dispatch.Config{
 		Session: s.id, Origin: s.options.Origin, View: view, Judge: s.judge, Approver: s.options.Approver,
 		Hooks: s.options.Hooks, Guard: guard.New(s.options.Guard), Workspace: s.files, Ledger: s.store,

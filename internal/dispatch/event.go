@@ -28,7 +28,7 @@ type Event struct {
 	Origin  tool.Origin
 	CallID  string
 	// Tool is the canonical name, or "" where none was found; Asked is the
-	// name that was used.
+	// name that was used, at most [tool.MaxEcho] bytes of it.
 	Tool, Asked string
 	// Progress is set in PhaseProgress.
 	Progress tool.Progress
@@ -52,7 +52,7 @@ func (t *trip) observe(e Event) {
 	if t.d.Observe == nil || t.judging {
 		return
 	}
-	e.Time, e.Session, e.Origin, e.CallID, e.Asked = time.Now(), t.d.Session, t.d.Origin, t.asked.ID, t.asked.Tool
+	e.Time, e.Session, e.Origin, e.CallID, e.Asked = time.Now(), t.d.Session, t.d.Origin, t.asked.ID, tool.Clip(t.asked.Tool)
 	if t.spec != nil {
 		e.Tool = t.name()
 	}

@@ -348,3 +348,18 @@ func TestHundredPendingApprovals(t *testing.T) {
 		}
 	})
 }
+
+// A yes counts for one call. The same call asks again.
+func TestAYesCountsOnce(t *testing.T) {
+	var asked, ran int
+	d := open(t, func(c *Config) {
+		c.Judge = &permission.Judge{}
+		c.Approver = func(_ context.Context, r permission.Request) (permission.Answer, error) {
+			asked++
+			return permission.Answer{Allow: asked == 1, Digest: r.Digest}, nil
+		}
+	}, exclusive("x", func(context.Context, *tool.Call) (*tool.Result, error) { ran++; return tool.Text("ok"), nil }))
+	if got := codes(d.Run(t.Context(), Call{Tool: "x"})) + " " + codes(d.Run(t.Context(), Call{Tool: "x"})); got != "ok approval_denied" || ran != 1 {
+		t.Errorf("%s: asked %d, ran %d", got, asked, ran)
+	}
+}

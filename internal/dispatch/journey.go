@@ -34,7 +34,7 @@ var (
 		{name: "before-hooks", do: (*trip).beforeHooks},    // may deny, have a person asked, or rewrite and decode again
 		{name: "assess", do: (*trip).assess, judges: true}, // what would this call do
 		{name: "permit", do: (*trip).permit, judges: true}, // may that happen; a person is asked where rules say so
-		{name: "wait-turn", do: (*trip).waitTurn},          // until nothing that conflicts is ahead
+		{name: "wait-turn", do: (*trip).waitTurn},          // until nothing that conflicts is ahead; then judged again
 		{name: "snapshot", do: (*trip).snapshot},           // the state of what it may write
 		{name: "run", do: (*trip).run},                     // with deadline, cancellation and panic isolation
 		{name: "receipt", do: (*trip).receipt},             // what has really changed

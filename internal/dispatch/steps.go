@@ -173,7 +173,9 @@ func (t *trip) assess(ctx context.Context) *tool.Error {
 		}
 		t.assessed = act
 	}
-	t.resolveAct()
+	if err := t.resolveAct(); err != nil {
+		return err
+	}
 	if t.judging {
 		t.note("assess", describe(t.act), "")
 	}
@@ -194,12 +196,20 @@ func implied(a tool.Act) (e tool.Effects) {
 	return e
 }
 
-// resolveAct makes of the assessment what rules judge.
-func (t *trip) resolveAct() {
+// resolveAct makes of the assessment what rules judge. A path that the
+// workspace cannot make anything of ends the call here, with the workspace's
+// own word on what is wrong with it: no rule could judge it.
+func (t *trip) resolveAct() *tool.Error {
 	a := t.assessed
 	t.act = permission.Act{Spec: t.spec, Effects: a.Effects, Hosts: a.Hosts, Command: a.Command}
-	t.act.Reads, _ = t.resolvePaths(a.Reads, false)
-	t.act.Writes, t.writes = t.resolvePaths(a.Writes, true)
+	var err error
+	if t.act.Reads, _, err = t.resolvePaths(a.Reads, false); err == nil {
+		t.act.Writes, t.writes, err = t.resolvePaths(a.Writes, true)
+	}
+	if err != nil {
+		return asError(err, tool.CodeDenied)
+	}
+	return nil
 }
 
 // askTool has the tool assess the call. Handrail's own tools answer at once;
@@ -229,7 +239,7 @@ func (t *trip) askTool(ctx context.Context, a tool.Assesser) (tool.Act, *tool.Er
 
 // resolvePaths gives the paths as rules judge them and as the workspace
 // spells them, with links followed as far as the path exists.
-func (t *trip) resolvePaths(paths []string, write bool) (judged, here []string) {
+func (t *trip) resolvePaths(paths []string, write bool) (judged, here []string, err error) {
 	for _, p := range paths {
 		if t.d.Workspace == nil {
 			t.act.Unresolved = p
@@ -237,10 +247,7 @@ func (t *trip) resolvePaths(paths []string, write bool) (judged, here []string) 
 		}
 		r, err := t.d.Workspace.Resolve(p)
 		if err != nil {
-			// The tool itself will say what is wrong with the path; for the
-			// rules it is one that nothing allows.
-			t.act.Unresolved = p
-			continue
+			return nil, nil, err
 		}
 		why := r.Unreadable
 		if write && why == "" {
@@ -251,7 +258,7 @@ func (t *trip) resolvePaths(paths []string, write bool) (judged, here []string) 
 		}
 		judged, here = append(judged, r.Judged), append(here, r.Rel)
 	}
-	return judged, here
+	return judged, here, nil
 }
 
 func describe(a permission.Act) string {
@@ -282,15 +289,14 @@ func (t *trip) waitTurn(ctx context.Context) *tool.Error {
 		return t.stopped(t.batch.ctx)
 	case errors.Is(err, errStuck):
 		return tool.Errorf(tool.CodeFailed, "not run: an earlier call was told to stop and has not, and %s may not run beside it", t.spec.Name)
-	case t.place.turn != nil || t.answered:
-		return t.judgeAgain(ctx)
 	}
-	return nil
+	return t.judgeAgain(ctx)
 }
 
-// judgeAgain makes sure that what was judged still holds once the call has
-// waited, for its turn or for a person: the tool may have been taken away,
-// and an earlier call may have made a link lead elsewhere.
+// judgeAgain makes sure that what was judged still holds when the call's
+// turn has come: while hooks ran, a person thought or an earlier call worked,
+// the tool may have been taken away, and a link may have come to lead
+// elsewhere.
 func (t *trip) judgeAgain(ctx context.Context) *tool.Error {
 	entry := t.resolved.Entry
 	if err := cmp.Or(t.resolve(ctx), t.policy(ctx)); err != nil {
@@ -300,7 +306,9 @@ func (t *trip) judgeAgain(ctx context.Context) *tool.Error {
 		return tool.Errorf(tool.CodeDenied, "not run: while this call waited, %s was replaced by another tool of that name. Ask again.", t.spec.Name)
 	}
 	was := t.act
-	t.resolveAct()
+	if err := t.resolveAct(); err != nil {
+		return err
+	}
 	if slices.Equal(was.Reads, t.act.Reads) && slices.Equal(was.Writes, t.act.Writes) &&
 		was.Protected == t.act.Protected && was.Unresolved == t.act.Unresolved {
 		return nil

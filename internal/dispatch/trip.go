@@ -66,7 +66,7 @@ func (t *trip) name() string {
 	if t.spec != nil {
 		return t.spec.Name
 	}
-	return t.asked.Tool
+	return tool.Clip(t.asked.Tool)
 }
 
 // standin is the place that the call would take, by its decoded arguments.

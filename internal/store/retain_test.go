@@ -16,9 +16,11 @@ func settleNow(t testing.TB, s *Store) {
 	if err := s.flush(); err != nil {
 		t.Fatal(err)
 	}
+	s.settling.Lock() // the goroutine may be about to note that it has tended
 	s.mu.Lock()
 	s.tended = time.Time{}
 	s.mu.Unlock()
+	s.settling.Unlock()
 	if err := s.settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}

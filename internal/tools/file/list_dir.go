@@ -142,8 +142,7 @@ func (l *listing) folder(t *walk.Tree, rel string, level *ignore.Level, depth in
 // leavesOut reports whether an entry is not shown, and counts it.
 func (l *listing) leavesOut(rel string, item walk.Item) bool {
 	switch {
-	case workspace.IsTemp(item.Name):
-		l.w.Stray(l.prefix + path.Join(rel, item.Name))
+	case stray(l.w, l.prefix+path.Join(rel, item.Name)):
 		return true
 	case !l.in.Hidden && strings.HasPrefix(item.Name, "."):
 		l.hidden++

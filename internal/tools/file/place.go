@@ -34,7 +34,7 @@ func openPlace(w *workspace.Workspace, name string) (p search.Place, dropped boo
 	p = search.Place{
 		Tree:   tree,
 		Closed: func(p []byte) bool { return w.Unreadable(string(p)) },
-		Absent: func(p []byte) bool { return workspace.IsTemp(path.Base(string(p))) },
+		Absent: func(p []byte) bool { return stray(w, string(p)) },
 	}
 	if at.Rel != "." {
 		p.Prefix = at.Rel
@@ -43,6 +43,16 @@ func openPlace(w *workspace.Workspace, name string) (p search.Place, dropped boo
 		p.Rules, dropped = rulesAbove(w, at.Rel)
 	}
 	return p, dropped, nil
+}
+
+// stray reports whether a path is the temporary file of a write, which
+// nobody is shown, and lets the workspace remove one that was left behind.
+func stray(w *workspace.Workspace, rel string) bool {
+	if !workspace.IsTemp(path.Base(rel)) {
+		return false
+	}
+	w.Stray(rel)
+	return true
 }
 
 // rulesAbove returns the ignore rules that reach a folder from those above

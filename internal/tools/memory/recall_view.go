@@ -44,7 +44,11 @@ func (v *view) head() {
 	if what == "" {
 		what = "a tool"
 	}
-	fmt.Fprintf(&v.out, "[Result %s of %s: %d lines, %d bytes", v.record.ID, what, v.record.Lines, v.record.Size)
+	lines := "lines"
+	if v.record.Lines == 1 {
+		lines = "line"
+	}
+	fmt.Fprintf(&v.out, "[Result %s of %s: %d %s, %d bytes", v.record.ID, what, v.record.Lines, lines, v.record.Size)
 	for _, m := range v.record.Media {
 		fmt.Fprintf(&v.out, ", %s of %d bytes", tool.Clip(m.MIME), m.Size)
 	}
