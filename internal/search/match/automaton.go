@@ -24,7 +24,7 @@ type automaton struct {
 	lines bool
 
 	bounds  []rune     // class i is bounds[i] up to bounds[i+1], in column i+1
-	column  [256]int32 // column of a byte; 0 for what must be decoded
+	column  [256]int32 // column of a byte; 0 for those outside ASCII
 	columns int
 
 	table  []int32
@@ -32,9 +32,13 @@ type automaton struct {
 	rows   map[string]int32
 	start  int32 // at the start of the text
 	bytes  int   // memory of states and rows, roughly
+	clears int   // how often the states were forgotten
 
 	// wordy says that the program looks at word boundaries.
 	wordy bool
+	// foreign is the column of all runes outside ASCII where the program
+	// cannot tell them apart, else 0.
+	foreign int32
 
 	// Scratch for step.
 	stack []uint32
@@ -81,6 +85,7 @@ func newAutomaton(p *Pattern, stop *atomic.Bool) *automaton {
 // clear forgets all states.
 func (a *automaton) clear() {
 	a.table, a.states, a.bytes = a.table[:0], a.states[:0], 0
+	a.clears++
 	a.rows = map[string]int32{}
 	// Row 0 stays unused, so that no row is mistaken for "none".
 	a.row(string([]byte{0xff}))
@@ -140,6 +145,15 @@ func (a *automaton) advance(row int32, r rune, others []int32) int32 {
 	}
 	a.table[row+column] = entry
 	return entry
+}
+
+// shortcut notes that a rune outside ASCII led from a state to another one.
+// Where such runes keep the automaton there, their number does not matter,
+// so each of their bytes may be read like the rune: it need not be decoded.
+func (a *automaton) shortcut(from, to int32) {
+	if a.foreign != 0 && a.table[to+a.foreign] == to {
+		a.table[from] = to
+	}
 }
 
 // stopped reports now and then whether the reading must end. It is asked

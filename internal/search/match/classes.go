@@ -27,7 +27,10 @@ func (a *automaton) classify() {
 	}
 	slices.Sort(bounds)
 	a.bounds = slices.Compact(bounds)
-	a.columns = 1 + len(a.bounds) // column 0 is for what must be decoded
+	a.columns = 1 + len(a.bounds) // column 0 is for bytes outside ASCII
+	if last := a.class(unicode.MaxRune); last == a.class(utf8.RuneSelf) {
+		a.foreign = last
+	}
 	for c := range utf8.RuneSelf {
 		a.column[c] = a.class(rune(c))
 	}

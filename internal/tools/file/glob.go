@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed" // for the description
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -65,9 +66,21 @@ func findFiles(ctx context.Context, _ *tool.Call, in globArgs) (*tool.Result, er
 		return nil, tool.Invalidf("pattern: %w", err)
 	}
 	in.Limit, in.Offset = max(in.Limit, 1), max(in.Offset, 0)
-	place, dropped, err := openPlace(workspace.From(ctx), in.Path)
+	w := workspace.From(ctx)
+	place, dropped, err := openPlace(w, in.Path)
 	if err != nil {
 		return nil, err
+	}
+	// Folders that the pattern names are named by the caller: the search
+	// begins in them, whatever links and ignore files say of them.
+	if base := path.Join(in.Path, g.Base()); g.Base() != "" && isDir(w, base) {
+		if err := place.Tree.Close(); err != nil {
+			return nil, err
+		}
+		if place, dropped, err = openPlace(w, base); err != nil {
+			return nil, err
+		}
+		g = g.Below()
 	}
 	defer func() { _ = place.Tree.Close() }()
 	found, err := search.Find(ctx, place, search.FindQuery{
@@ -78,6 +91,11 @@ func findFiles(ctx context.Context, _ *tool.Call, in globArgs) (*tool.Result, er
 		return nil, err
 	}
 	return tool.Text(globText(in, found, dropped)), nil
+}
+
+func isDir(w *workspace.Workspace, name string) bool {
+	info, err := w.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // globText is the answer for the model: the paths, then what to know about
@@ -115,11 +133,7 @@ func globText(in globArgs, found *search.Found, dropped bool) string {
 	if left := leftOut(found.Left, "; no_ignore finds them", " (hidden finds them)"); left != "" && (found.Total == 0 || found.Left.Unreadable > 0) {
 		notes = append(notes, left)
 	} else if n := found.Left.IgnoredFiles + found.Left.IgnoredFolders; n > 0 {
-		was := "were"
-		if n == 1 {
-			was = "was"
-		}
-		notes = append(notes, strings.Replace(entries(n), " ", " ignored ", 1)+" "+was+" left out")
+		notes = append(notes, ignoredNote(n))
 	}
 	return strings.TrimSuffix(b.String()+remarks(notes), "\n")
 }

@@ -22,6 +22,9 @@ func TestGlob(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(b.dir, "a.go"), time.Time{}, time.Unix(1e9, 0)); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Symlink("b", filepath.Join(b.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name string
 		args map[string]any
@@ -33,6 +36,10 @@ func TestGlob(t *testing.T) {
 		{"rules of the folder above hold", map[string]any{"pattern": "*.txt", "path": "b"}, "No file matches *.txt in b.\n[1 entry left out by ignore files (b/d.txt; no_ignore finds them)]"},
 		{"an ignored folder by its path", map[string]any{"pattern": "*.go", "path": "out"}, "1 file, latest change first:\nout/e.go\n[ignore files leave this folder out, so they were not asked]"},
 		{"no_ignore", map[string]any{"pattern": "**/{d.txt,e.go}", "no_ignore": true, "sort": "path"}, "2 files, by path:\nb/d.txt\nout/e.go"},
+		{"F030 an ignored folder that the pattern names", map[string]any{"pattern": "out/*.go"}, "1 file, latest change first:\nout/e.go\n[ignore files leave this folder out, so they were not asked]"},
+		{"F042 a link that the pattern names", map[string]any{"pattern": "link/**/*.go"}, "1 file, latest change first:\nb/c.go"},
+		{"F042 a link that it does not name", map[string]any{"pattern": "*/zzz"}, "No file matches */zzz in the workspace.\n[1 entry left out by ignore files (out; no_ignore finds them); 2 entries left out as hidden (hidden finds them); 1 symbolic link not followed (link)]"},
+		{"a folder that does not exist", map[string]any{"pattern": "none/**/*.go"}, "No file matches none/**/*.go in the workspace."},
 		{"dot named", map[string]any{"pattern": ".github/*"}, "1 file, latest change first:\n.github/ci.yml"},
 		{"dots inside a name", map[string]any{"pattern": "b/..f"}, "1 file, latest change first:\nb/..f"},
 		{"page", map[string]any{"pattern": "**/*.go", "sort": "path", "limit": 1, "offset": 1}, "Files 2–2 of 2, by path:\nb/c.go\n[1 ignored entry was left out]"},

@@ -122,7 +122,7 @@ func (in *grepArgs) query() (search.Query, error) {
 		Literal: in.Literal, IgnoreCase: in.IgnoreCase, SmartCase: in.SmartCase, Word: in.Word, Multiline: in.Multiline,
 	})
 	if err != nil {
-		return search.Query{}, tool.Invalidf("pattern: %w; for plain text set literal", err)
+		return search.Query{}, tool.Invalidf("pattern: %w", err)
 	}
 	modes := map[string]search.Mode{"content": search.Lines, "files": search.Files, "count": search.Counts}
 	return search.Query{
@@ -143,7 +143,7 @@ func resumeGrep(in grepArgs, _ tool.Cut) string {
 	if in.Output == "content" {
 		levers = append(levers, `output_mode "count"`)
 	}
-	if in.Before+in.After > 0 {
+	if in.Before+in.After+in.Context > 0 {
 		levers = append(levers, "fewer lines around each match")
 	}
 	if in.Limit > 10 {

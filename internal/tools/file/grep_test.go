@@ -41,7 +41,7 @@ func TestGrep(t *testing.T) {
 		{"hidden", map[string]any{"pattern": "Hid|Secret", "hidden": true}, "1 match in 1 file:\n.hid/y.go\n1│func Hid() {}"},
 		{"ignored", map[string]any{"pattern": "Out", "no_ignore": true}, "1 match in 1 file:\nout/x.go\n1│func Out() {}"},
 		{"an ignored folder by its path", map[string]any{"pattern": "Out", "path": "out"}, "1 match in 1 file:\nout/x.go\n1│func Out() {}\n[ignore files leave this folder out, so they were not asked]"},
-		{"page", map[string]any{"pattern": "^func", "limit": 1}, "1–1 of 3 matches in 2 files:\na.go\n3│func One() {}\n[call again with offset 1 for more; further matches are in b/c.go]"},
+		{"page", map[string]any{"pattern": "^func", "limit": 1}, "1–1 of 3 matches in 2 files:\na.go\n3│func One() {}\n[call again with offset 1 for more; further matches are in a.go, b/c.go]"},
 		{"nothing, and why", map[string]any{"pattern": "Out|Hid"}, "Nothing in the workspace matches Out|Hid.\n[7 files searched; 1 entry left out by ignore files (out; no_ignore searches them); 3 entries left out as hidden (hidden searches them)]"},
 		{"F193 control characters are shown escaped", map[string]any{"pattern": "bell"}, "1 match in 1 file:\nodd.txt\n1│bell\\u{7} right\\u{202e}left"},
 	} {
@@ -92,6 +92,79 @@ func TestF192_CutSaysWhereTheRestIs(t *testing.T) {
 	r := newBench(t, files).call(Grep(), map[string]any{"pattern": "hit", "limit": 10})
 	if !strings.HasPrefix(r.Text, "1–10 of 19 matches in 19 files:") || !strings.Contains(r.Text, "f18.txt") {
 		t.Errorf("%q", r.Text)
+	}
+}
+
+// A page ends where the budget does, between two results, and the offset it
+// names brings exactly what follows.
+func TestGrepPagesFitTheBudget(t *testing.T) {
+	files := map[string]string{}
+	for i := range 9 {
+		var text strings.Builder
+		for k := range 100 {
+			fmt.Fprintf(&text, "before %d\nhit %d-%d %s\n", k, i, k, strings.Repeat("é", 90))
+		}
+		files[fmt.Sprintf("d/f%d.txt", i)] = text.String()
+	}
+	b := newBench(t, files)
+	seen, offset, pages := 0, 0, 0
+	for more := true; more; pages++ {
+		r := b.call(Grep(), map[string]any{"pattern": "hit", "before": 1, "limit": 1000, "offset": offset})
+		if len(r.Text) > grepBytes {
+			t.Fatalf("page %d has %d bytes", pages, len(r.Text))
+		}
+		for line := range strings.Lines(r.Text) {
+			if _, text, ok := strings.Cut(line, "│"); ok {
+				if want := fmt.Sprintf("hit %d-%d ", seen/100, seen%100); !strings.HasPrefix(text, want) {
+					t.Fatalf("result %d is %q", seen, line)
+				}
+				seen++
+			}
+		}
+		_, rest, found := strings.Cut(r.Text, "call again with offset ")
+		if more = found; found {
+			if _, err := fmt.Sscan(rest, &offset); err != nil || offset != seen {
+				t.Fatalf("page %d ends at %d and names %.40q", pages, seen, rest)
+			}
+			if !strings.Contains(rest, "no more fits") || !strings.Contains(rest, "further matches are in d/f") {
+				t.Errorf("page %d: %.200q", pages, rest)
+			}
+		}
+	}
+	if seen != 900 || pages < 5 {
+		t.Errorf("%d results on %d pages", seen, pages)
+	}
+}
+
+func TestF192_ManyFurtherFilesAreNamedByFolder(t *testing.T) {
+	files := map[string]string{}
+	for i := range 40 {
+		files[fmt.Sprintf("lib/p%d/a.txt", i)] = "hit\nhit\n"
+		files[fmt.Sprintf("src/%d.txt", i)] = "hit\n"
+	}
+	b := newBench(t, files)
+	r := b.call(Grep(), map[string]any{"pattern": "hit", "limit": 1})
+	if !strings.Contains(r.Text, "further matches are in lib/ (79), src/ (40)]") {
+		t.Errorf("%q", r.Text)
+	}
+	r = b.call(Grep(), map[string]any{"pattern": "hit", "limit": 1, "path": "src", "output_mode": "files"})
+	if !strings.Contains(r.Text, "further matches are in src/ (39)]") {
+		t.Errorf("%q", r.Text)
+	}
+}
+
+// TestF041_NothingFoundThreeWays: no match, no such file, no such folder.
+func TestF041_NothingFoundThreeWays(t *testing.T) {
+	b := grepBench(t)
+	for want, args := range map[string]map[string]any{
+		"Nothing in the workspace matches zzz.\n[2 files searched":                        {"pattern": "zzz", "glob": []string{"*.go"}},
+		"No file in the workspace is of the glob or type that was asked for.\n[0 files s": {"pattern": "zzz", "glob": []string{"*.rs"}},
+		"there is no": {"pattern": "zzz", "path": "nowhere"},
+		`\| is a bar`: {"pattern": `One\|Two`},
+	} {
+		if r := b.call(Grep(), args); !strings.Contains(r.Text, want) {
+			t.Errorf("%v: %q", args, r.Text)
+		}
 	}
 }
 

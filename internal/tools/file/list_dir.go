@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/handrail-tools/handrail/internal/search/ignore"
 	"github.com/handrail-tools/handrail/internal/search/walk"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
@@ -72,11 +73,18 @@ func listDir(ctx context.Context, _ *tool.Call, in listArgs) (*tool.Result, erro
 		return nil, tool.Failf("opening %s: %w", tool.Clip(in.Path), err)
 	}
 	defer func() { _ = tree.Close() }()
-	l := &listing{ctx: ctx, w: w, root: tree, in: in}
+	l := &listing{ctx: ctx, w: w, in: in}
+	var level *ignore.Level
 	if at.Rel != "." {
 		l.prefix = at.Rel + "/"
 	}
-	if err := l.folder(tree, "", in.Depth); err != nil {
+	if at.Zone == workspace.ZoneRoot && at.Rel != "." {
+		level, _ = rulesAbove(w, at.Rel)
+	}
+	if level == nil {
+		level = tree.Level(nil, strings.TrimSuffix(l.prefix, "/"))
+	}
+	if err := l.folder(tree, "", level, in.Depth); err != nil {
 		return nil, err
 	}
 	return tool.Text(l.text()), nil
@@ -86,7 +94,6 @@ func listDir(ctx context.Context, _ *tool.Call, in listArgs) (*tool.Result, erro
 type listing struct {
 	ctx    context.Context
 	w      *workspace.Workspace
-	root   *walk.Tree
 	in     listArgs
 	prefix string
 
@@ -97,9 +104,9 @@ type listing struct {
 	full                   bool
 }
 
-// folder lists one folder, rel below the root, and the folders in it while
-// depth allows.
-func (l *listing) folder(t *walk.Tree, rel string, depth int) error {
+// folder lists one folder, rel below the first, and the folders in it while
+// depth allows. level are the ignore rules that hold in it.
+func (l *listing) folder(t *walk.Tree, rel string, level *ignore.Level, depth int) error {
 	items, more, err := t.Items(listReach - l.seen)
 	if err != nil {
 		return tool.Failf("reading %s: %w", tool.Clip(l.prefix+rel), err)
@@ -125,7 +132,7 @@ func (l *listing) folder(t *walk.Tree, rel string, depth int) error {
 			l.full = true
 			return nil
 		}
-		if err := l.entry(t, rel, item, depth); err != nil {
+		if err := l.entry(t, rel, item, level, depth); err != nil {
 			return err
 		}
 	}
@@ -147,8 +154,10 @@ func (l *listing) leavesOut(rel string, item walk.Item) bool {
 	return false
 }
 
-// entry adds one entry and, if it is a folder, what is in it.
-func (l *listing) entry(t *walk.Tree, rel string, item walk.Item, depth int) error {
+// entry adds one entry and, if it is a folder, what is in it. A folder that
+// ignore files leave out is not opened on the way down, and neither is the
+// version control's own.
+func (l *listing) entry(t *walk.Tree, rel string, item walk.Item, level *ignore.Level, depth int) error {
 	l.seen++
 	show := l.seen > l.in.Offset && len(l.lines) < l.in.Limit
 	line := escapeName(l.prefix + path.Join(rel, item.Name))
@@ -161,7 +170,7 @@ func (l *listing) entry(t *walk.Tree, rel string, item walk.Item, depth int) err
 	}
 	l.folders++
 	below, open := path.Join(rel, item.Name), depth > 1
-	if open && l.ignored(below) {
+	if open && (item.Name == ".git" || level.Match([]byte(l.prefix+below), true) == ignore.Drop) {
 		l.unopened++
 		open = false
 		line += "/  (not opened)"
@@ -180,17 +189,7 @@ func (l *listing) entry(t *walk.Tree, rel string, item walk.Item, depth int) err
 		return nil
 	}
 	defer func() { _ = sub.Close() }()
-	return l.folder(sub, below, depth-1)
-}
-
-// ignored reports whether a folder is not opened on the way down: what
-// ignore files leave out, and the version control's own.
-func (l *listing) ignored(rel string) bool {
-	if path.Base(rel) == ".git" {
-		return true
-	}
-	_, dropped := l.root.Rules(rel)
-	return dropped
+	return l.folder(sub, below, sub.Level(level, l.prefix+below), depth-1)
 }
 
 // detail is what is told of an entry that is no folder.

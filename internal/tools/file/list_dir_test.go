@@ -63,6 +63,17 @@ func TestListDir(t *testing.T) {
 	}
 }
 
+// TestF047_ListDirRulesFromAbove: what the root's ignore file says holds for
+// a listing that begins further down.
+func TestF047_ListDirRulesFromAbove(t *testing.T) {
+	b := newBench(t, map[string]string{".gitignore": "/lib/gen/\n", "lib/gen/a": "", "lib/x/b": "", "lib/x/.gitignore": "y/\n", "lib/x/y/c": ""})
+	got := listed(b.call(ListDir(), map[string]any{"path": "lib", "depth": 3, "hidden": false}))
+	want := "lib/gen/  (not opened)\nlib/x/\nlib/x/y/  (not opened)\nlib/x/b  0 bytes\n[1 entry whose names begin with a dot left out; hidden lists them; 2 ignored folders not opened; list one by its path to see into it]"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestListDirFailures(t *testing.T) {
 	b := treeBench(t)
 	for path, want := range map[string]string{

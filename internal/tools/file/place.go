@@ -3,6 +3,7 @@ package file
 import (
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/handrail-tools/handrail/internal/output"
@@ -106,6 +107,14 @@ func leftOut(l walk.Left, ignored, hidden string) string {
 	add(l.Unreadable, "folder", "that could not be read ("+strings.Join(escapeAll(l.UnreadableNames), ", ")+more(l.Unreadable, len(l.UnreadableNames))+")")
 	add(l.BadRules, "ignore file", "that could not be read, so its rules did not apply")
 	return strings.Join(parts, "; ")
+}
+
+// ignoredNote says in a few words that ignore files left something out.
+func ignoredNote(n int) string {
+	if n == 1 {
+		return "1 ignored entry was left out"
+	}
+	return strconv.Itoa(n) + " ignored entries were left out"
 }
 
 // more marks a list of names that goes on.

@@ -64,6 +64,9 @@ func notImage(name string, data []byte, err error) error {
 	if !errors.Is(err, output.ErrNotImage) {
 		return tool.Failf("%s cannot be shown: %w", tool.Clip(name), err)
 	}
+	if len(data) == 0 {
+		return tool.Failf("%s is empty; there is no picture in it", tool.Clip(name))
+	}
 	kind := textfile.Sniff(data, true)
 	advice := "only PNG, JPEG, GIF and WebP are shown"
 	if kind.What == "text" {
