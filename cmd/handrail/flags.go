@@ -76,6 +76,7 @@ func (f *flags) open(ctx context.Context, o handrail.Options) (*handrail.Session
 		o.Origin.Kind = tool.OriginCLI
 	}
 	applySettings(&o, l.Settings)
+	o.Files.Closed = l.Closed
 	s, err := handrail.Open(ctx, o)
 	if err != nil {
 		return nil, nil, usage(errors.New(l.Locate(err.Error())))

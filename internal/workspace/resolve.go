@@ -76,7 +76,8 @@ type Resolved struct {
 	Mode fs.FileMode
 	// Linked says that the name went through a symbolic link.
 	Linked bool
-	// Unreadable is the rule that refuses reading (and writing), or "".
+	// Unreadable is the rule, or the closed path, that refuses reading (and
+	// writing), or "".
 	Unreadable string
 	// Unwritable says why a write would be refused, or "".
 	Unwritable string
@@ -99,7 +100,7 @@ func (w *Workspace) Resolve(name string) (Resolved, error) {
 	return Resolved{
 		Rel: at.name(), Judged: judged, Abs: at.abs(), Zone: at.zone.kind,
 		Exists: at.exists, Mode: at.node.mode, Linked: at.linked,
-		Unreadable: w.unreadable.match(w.judged(at)), Unwritable: why,
+		Unreadable: w.unreadableBy(at), Unwritable: why,
 	}, nil
 }
 

@@ -71,7 +71,7 @@ type rules struct {
 // wildcards of [path.Match], a leading "/" ties the pattern to the top of
 // the folder.
 func parseRules(patterns []string) (rules, error) {
-	out := rules{firsts: make(map[string]bool)}
+	var out rules
 	for _, p := range patterns {
 		r := rule{text: p, anchored: strings.HasPrefix(p, "/")}
 		body := strings.TrimSuffix(strings.TrimPrefix(p, "/"), "/")
@@ -91,11 +91,18 @@ func parseRules(patterns []string) (rules, error) {
 			r.elems = append(r.elems, foldElem(elem))
 			r.literal = append(r.literal, !strings.ContainsAny(elem, `*?[\`))
 		}
-		out.list = append(out.list, r)
-		out.firsts[r.elems[0]] = true
-		out.wild = out.wild || !r.literal[0]
+		out.add(r)
 	}
 	return out, nil
+}
+
+func (rs *rules) add(r rule) {
+	if rs.firsts == nil {
+		rs.firsts = make(map[string]bool)
+	}
+	rs.list = append(rs.list, r)
+	rs.firsts[r.elems[0]] = true
+	rs.wild = rs.wild || !r.literal[0]
 }
 
 // mayMatch reports whether an element of p is the first one of a rule.
@@ -114,7 +121,7 @@ func (rs *rules) mayMatch(p string) bool {
 // match returns the text of the first rule that covers p, a clean relative
 // path, or "".
 func (rs *rules) match(p string) string {
-	if p == "." || !rs.mayMatch(p) {
+	if p == "." || len(rs.list) == 0 || !rs.mayMatch(p) {
 		return ""
 	}
 	var room [24]string
@@ -216,8 +223,20 @@ func (w *Workspace) fromTop(rel string) string {
 	}
 }
 
+// unreadableBy names the closed path or the rule that keeps at from being
+// read, or "".
+func (w *Workspace) unreadableBy(at place) string {
+	if path := at.zone.closed.match(at.path); path != "" {
+		return path
+	}
+	return w.unreadable.match(w.judged(at))
+}
+
 // judgeRead refuses what may not be read. name is how the caller put it.
 func (w *Workspace) judgeRead(at place, name string) error {
+	if at.zone.closed.match(at.path) != "" {
+		return denied(ErrUnreadable, "%s is closed to tools: what decides over them is kept there%s", tool.Clip(name), at.via(name))
+	}
 	if rule := w.unreadable.match(w.judged(at)); rule != "" {
 		return denied(ErrUnreadable, "%s may not be read: the rule %q keeps credentials away from tools%s",
 			tool.Clip(name), tool.Clip(rule), at.via(name))

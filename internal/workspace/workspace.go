@@ -61,6 +61,12 @@ type Options struct {
 	// Unreadable are patterns that refuse reading, writing and listing. nil
 	// means [DefaultUnreadable]; an empty list means none.
 	Unreadable []string
+	// Closed are absolute paths of files and folders that are never read,
+	// written or listed, in whatever folder they lie and by whatever link
+	// they are reached: where the state and the settings of a session are
+	// kept. A path need not exist; if it is a link, its target is closed as
+	// well. None may hold the root or a further folder.
+	Closed []string
 	// Top is the folder to which the patterns and the rules of a session
 	// are relative: the root itself, or a folder above it, so that somebody
 	// who is confined to a part of a workspace is held by the rules of the
@@ -90,6 +96,7 @@ type zone struct {
 	// spellings are the absolute paths, with slashes, under which the
 	// folder is known: resolved, as it was given, and as the shell has it.
 	spellings []string
+	closed    rules // the closed paths beneath dir
 }
 
 // Open opens a folder as a workspace. The folder and those of the options
@@ -112,6 +119,7 @@ func open(root string, opts Options, newTree func(string) (tree, error)) (*Works
 	for _, dir := range opts.ReadOnlyDirs {
 		note("opening a read-only folder", w.addFurther(dir, ZoneReadOnly, newTree))
 	}
+	note("closing paths to tools", w.closeTo(opts.Closed))
 	var err error
 	w.protected, err = parseRules(append(slices.Clone(alwaysProtected), opts.Protected...))
 	note("reading the protected paths", err)
