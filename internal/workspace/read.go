@@ -30,13 +30,13 @@ func (w *Workspace) Rel(name string) (string, error) {
 // Unreadable reports whether a rule keeps rel, a path as [Workspace.Rel] and
 // listings spell it, from being read or shown. It looks at the name alone.
 func (w *Workspace) Unreadable(rel string) bool {
-	at := place{zone: w.zones[0], path: rel}
+	at := settle(place{zone: w.zones[0], path: rel})
 	if filepath.IsAbs(rel) {
 		z, rest := w.zoneOf(filepath.ToSlash(rel))
 		if z == nil {
 			return true
 		}
-		at = place{zone: z, path: cmp.Or(strings.Trim(rest, "/"), ".")}
+		at = settle(place{zone: z, path: cmp.Or(strings.Trim(rest, "/"), ".")})
 	}
 	return w.unreadableBy(at) != ""
 }

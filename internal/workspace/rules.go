@@ -203,33 +203,13 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// judged is a place as rules know it: seen from the top of the workspace.
-func (w *Workspace) judged(at place) string {
-	if at.zone.kind != ZoneRoot {
-		return at.path
-	}
-	return w.fromTop(at.path)
-}
-
-// fromTop is a path below the root, seen from the top.
-func (w *Workspace) fromTop(rel string) string {
-	switch {
-	case w.above == ".":
-		return rel
-	case rel == ".":
-		return w.above
-	default:
-		return w.above + "/" + rel
-	}
-}
-
 // unreadableBy names the closed path or the rule that keeps at from being
 // read, or "".
 func (w *Workspace) unreadableBy(at place) string {
 	if path := at.zone.closed.match(at.path); path != "" {
 		return path
 	}
-	return w.unreadable.match(w.judged(at))
+	return w.unreadable.matched(at)
 }
 
 // judgeRead refuses what may not be read. name is how the caller put it.
@@ -237,7 +217,7 @@ func (w *Workspace) judgeRead(at place, name string) error {
 	if at.zone.closed.match(at.path) != "" {
 		return denied(ErrUnreadable, "%s is closed to tools: what decides over them is kept there%s", tool.Clip(name), at.via(name))
 	}
-	if rule := w.unreadable.match(w.judged(at)); rule != "" {
+	if rule := w.unreadable.matched(at); rule != "" {
 		return denied(ErrUnreadable, "%s may not be read: the rule %q keeps credentials away from tools%s",
 			tool.Clip(name), tool.Clip(rule), at.via(name))
 	}
@@ -264,6 +244,13 @@ func (w *Workspace) unwritable(at place) (string, error) {
 	if at.zone.kind == ZoneReadOnly {
 		return "it lies in a read-only folder", ErrReadOnly
 	}
+	// What is left of an inner zone here is its name in another case, by
+	// which some file systems would open it.
+	for _, in := range at.zone.inner {
+		if in.zone.kind == ZoneReadOnly && beneath(in.rest, at.path) {
+			return "it lies in a read-only folder", ErrReadOnly
+		}
+	}
 	if at.zone.kind == ZoneRoot {
 		for _, top := range w.readOnlyBelow {
 			if beneath(top, at.path) {
@@ -271,7 +258,7 @@ func (w *Workspace) unwritable(at place) (string, error) {
 			}
 		}
 	}
-	if rule := w.protected.match(w.judged(at)); rule != "" {
+	if rule := w.protected.matched(at); rule != "" {
 		return fmt.Sprintf("%q is protected", tool.Clip(rule)), ErrProtected
 	}
 	return "", nil
