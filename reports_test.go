@@ -63,6 +63,33 @@ func TestF197_ToolsCannotReachTheResults(t *testing.T) {
 	}
 }
 
+// TestGrantedFolderHoldsNoState: a granted folder that holds the state, as
+// the home directory does, does not open it.
+func TestGrantedFolderHoldsNoState(t *testing.T) {
+	home := t.TempDir()
+	state, settings := filepath.Join(home, "state"), filepath.Join(home, ".config", "config.json")
+	s := open(t, handrail.Options{
+		Workspace: t.TempDir(), StateDir: state, Permission: handrail.Permission{Mode: handrail.FullAccess}, Guard: handrail.GuardOff,
+		Files: handrail.WorkspaceOptions{Granted: []string{home}, Closed: []string{settings}},
+	})
+	for _, session := range []*handrail.Session{s, child(t, s, handrail.ChildOptions{})} {
+		for _, c := range []struct{ tool, args string }{
+			{"write_file", `{"path":"` + settings + `","content":"{}"}`},
+			{"read_file", `{"path":"` + settings + `"}`},
+			{"write_file", `{"path":"` + state + `/x","content":"x"}`},
+			{"read_file", `{"path":"` + state + `/journal"}`},
+			{"list_dir", `{"path":"` + state + `"}`},
+		} {
+			if r := run(session, c.tool, c.args); r.Code != tool.CodeDenied {
+				t.Errorf("%s %s: %q %s", c.tool, c.args, r.Code, r.Text)
+			}
+		}
+		if r := run(session, "list_dir", `{"path":"`+home+`"}`); !r.OK || strings.Contains(r.Text, "state/") {
+			t.Errorf("list_dir of the granted folder: %s", r.Text)
+		}
+	}
+}
+
 func TestOptionsThatMeanNothing(t *testing.T) {
 	for name, o := range map[string]handrail.Options{
 		"negative timeout":      {Timeout: -1},

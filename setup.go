@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/handrail-tools/handrail/internal/dispatch"
 	"github.com/handrail-tools/handrail/internal/guard"
@@ -84,9 +83,9 @@ func (s *Session) openFiles() error {
 	return nil
 }
 
-// closeStateDir keeps tools from the folder of results where that lies in the
-// workspace: what a result is said to hold must stay true, and the results
-// there are not redacted.
+// closeStateDir keeps tools from the folder of results, wherever it lies:
+// what a result is said to hold must stay true, and the results there are
+// not redacted.
 func (s *Session) closeStateDir() error {
 	if s.parent != nil || s.options.StateDir == "" {
 		return nil // a child has its parent's rules
@@ -99,24 +98,12 @@ func (s *Session) closeStateDir() error {
 	if err != nil {
 		return fmt.Errorf("opening the state folder: %w", err)
 	}
-	rel, err := filepath.Rel(root, state)
-	switch {
-	case rel == ".":
+	if state == root {
 		return errors.New("the state folder is the workspace itself; it must be another")
-	case err != nil || !filepath.IsLocal(rel):
-		return nil // it lies elsewhere
 	}
-	pattern := "/" + escapePattern.Replace(filepath.ToSlash(rel))
-	unreadable := s.options.Files.Unreadable
-	if unreadable == nil {
-		unreadable = workspace.DefaultUnreadable()
-	}
-	s.options.Files.Unreadable = append(slices.Clone(unreadable), pattern)
+	s.options.Files.Closed = append(slices.Clone(s.options.Files.Closed), state)
 	return nil
 }
-
-// escapePattern takes the meaning from what is special in a pattern.
-var escapePattern = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
 // realPath is the absolute path of what exists, without links.
 func realPath(name string) (string, error) {

@@ -75,7 +75,10 @@ func (f *flags) open(ctx context.Context, o handrail.Options) (*handrail.Session
 	if o.Origin.Kind == "" {
 		o.Origin.Kind = tool.OriginCLI
 	}
-	applySettings(&o, l.Settings)
+	if err := applySettings(&o, l.Settings); err != nil {
+		return nil, nil, usage(errors.New(l.Locate(err.Error())))
+	}
+	o.Files.Closed = l.Closed
 	s, err := handrail.Open(ctx, o)
 	if err != nil {
 		return nil, nil, usage(errors.New(l.Locate(err.Error())))

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/handrail-tools/handrail"
 	"github.com/handrail-tools/handrail/internal/config"
+	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/internal/policy"
 	"github.com/handrail-tools/handrail/internal/suggest"
 	"github.com/handrail-tools/handrail/internal/workspace"
@@ -34,7 +37,7 @@ func stateDir(home string) string {
 }
 
 // applySettings puts the settings into the options of a session.
-func applySettings(o *handrail.Options, s config.Settings) {
+func applySettings(o *handrail.Options, s config.Settings) error {
 	o.Surface, o.StateDir, o.Timeout = s.Surface, s.StateDir, s.Timeout
 	o.Permission = handrail.Permission{
 		Mode: handrail.Mode(s.Permission.Mode), Approval: handrail.Approval(s.Permission.Approval),
@@ -54,12 +57,27 @@ func applySettings(o *handrail.Options, s config.Settings) {
 		Pinned:   s.Exposure.Pinned, Away: s.Exposure.Away,
 		MaxListed: s.Exposure.MaxListed, IdleTurns: s.Exposure.IdleTurns,
 	}
-	o.Secrets = map[string]string{}
-	for _, name := range s.SecretEnv {
-		if value := os.Getenv(name); value != "" {
-			o.Secrets[name] = value
+	var err error
+	o.Secrets, err = secrets(s.SecretEnv)
+	return err
+}
+
+// secrets reads the variables whose values are never shown. The error names
+// every variable that has too short a value, and no value.
+func secrets(names []string) (map[string]string, error) {
+	all := map[string]string{}
+	var errs []error
+	for _, name := range names {
+		switch value := os.Getenv(name); {
+		case value == "":
+		case len(value) < output.MinSecret:
+			errs = append(errs, fmt.Errorf("secret_env: the value of %q is shorter than %d bytes, so it cannot be told from ordinary text",
+				name, output.MinSecret))
+		default:
+			all[name] = value
 		}
 	}
+	return all, errors.Join(errs...)
 }
 
 func policyOf(p config.Policy) handrail.Policy {

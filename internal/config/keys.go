@@ -20,13 +20,15 @@ func (d *decoder) sections(s *Settings) keys {
 		"permission": func(path string, n *node) { d.permission(path, n, &s.Permission) },
 		"policy":     func(path string, n *node) { d.policy(path, n, &s.Policy, true) },
 		"workspace":  func(path string, n *node) { d.workspace(path, n, &s.Workspace) },
-		"secret_env": d.list(&s.SecretEnv),
 	}
 	if d.from == trusted {
 		known["surface"] = d.word(&s.Surface, Surfaces())
 		known["exposure"] = func(path string, n *node) { d.exposure(path, n, &s.Exposure) }
 		known["timeout"] = d.duration(&s.Timeout)
 		known["state_dir"] = d.dir(&s.StateDir)
+		// A repository that could name a variable could have its value, "1"
+		// or the user's name, blotted out of every result.
+		known["secret_env"] = d.list(&s.SecretEnv)
 	}
 	return known
 }

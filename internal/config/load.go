@@ -42,6 +42,10 @@ type Loaded struct {
 	Settings
 	// Files are the files that were found, in the order they were laid.
 	Files []string
+	// Closed are the absolute paths of the trusted files, whether they exist
+	// or not. No tool may touch them: whoever opens a workspace hands them to
+	// it as closed.
+	Closed []string
 
 	files []*file
 }
@@ -89,7 +93,9 @@ func Load(req Request) (*Loaded, error) {
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	l.protectFiles(req)
+	if err := l.closeFiles(req); err != nil {
+		return nil, err
+	}
 	return l, nil
 }
 
@@ -198,42 +204,21 @@ func readAll(f *os.File, err error) ([]byte, error) {
 	return data, nil
 }
 
-// protectFiles protects the user's files where they lie in the workspace, as
-// they do when somebody works in the home directory: a tool that could write
-// them could give itself anything.
-func (l *Loaded) protectFiles(req Request) {
-	if req.Workspace == "" {
-		return
-	}
-	root, err := filepath.EvalSymlinks(req.Workspace)
-	if err != nil {
-		root = req.Workspace
-	}
+// closeFiles closes the user's files to tools, which could give themselves
+// anything by them. They may lie in the workspace or in a granted folder, as
+// they do when somebody works in the home directory.
+func (l *Loaded) closeFiles(req Request) error {
 	for _, name := range []string{req.UserFile, req.File} {
-		if rel, ok := below(root, name); ok {
-			l.Workspace.Protected = union(l.Workspace.Protected, []string{rel})
+		if name == "" {
+			continue
 		}
+		abs, err := filepath.Abs(name)
+		if err != nil {
+			return fmt.Errorf("finding the settings %s: %w", name, err)
+		}
+		l.Closed = append(l.Closed, abs)
 	}
-}
-
-// below returns the slash-separated path of name below root. A file that
-// does not exist yet counts by its directory.
-func below(root, name string) (string, bool) {
-	if name == "" {
-		return "", false
-	}
-	abs, err := filepath.Abs(name)
-	if err != nil {
-		return "", false
-	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
-		abs = filepath.Join(dir, filepath.Base(abs))
-	}
-	rel, err := filepath.Rel(root, abs)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", false
-	}
-	return filepath.ToSlash(rel), true
+	return nil
 }
 
 // reason drops the path from a file error; it stands before the text.

@@ -123,15 +123,21 @@ func TestHostileWorkspaceFile(t *testing.T) {
 	}
 }
 
-func TestFilesInTheWorkspaceAreProtected(t *testing.T) {
+func TestTrustedFilesAreClosed(t *testing.T) {
 	ws := t.TempDir()
-	user := write(t, ws, ".config/handrail/config.json", `{"workspace": {"protected": ["keys"]}}`)
-	got, err := Load(Request{Workspace: ws, UserFile: user, File: write(t, t.TempDir(), "c.json", `{}`)})
+	user := filepath.Join(ws, ".config", "handrail", "config.json") // not made yet
+	t.Chdir(ws)
+	write(t, ws, "c[1].json", `{}`)
+	got, err := Load(Request{Workspace: ws, UserFile: user, File: "c[1].json"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"keys", ".config/handrail/config.json"}, got.Workspace.Protected); diff != "" {
-		t.Errorf("protected (-want +got):\n%s", diff)
+	cwd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{user, filepath.Join(cwd, "c[1].json")}, got.Closed); diff != "" {
+		t.Errorf("closed (-want +got):\n%s", diff)
 	}
 }
 

@@ -85,10 +85,9 @@ func TestNarrow(t *testing.T) {
 		{"another tag would let more through", `{"policy": {"require_tags": ["web"]}}`, nil,
 			`c:1:30: a workspace's own file may only take away, and policy.require_tags of the trusted settings does not have "web"; add it in the user's file`},
 		{"no tags required takes nothing away", `{"policy": {"require_tags": []}}`, func(*Settings) {}, ""},
-		{"more protection", `{"workspace": {"protected": ["keys"], "unreadable": ["dump"]}, "secret_env": ["X"]}`,
+		{"more protection", `{"workspace": {"protected": ["keys"], "unreadable": ["dump"]}}`,
 			func(s *Settings) {
 				s.Workspace.Protected, s.Workspace.Unreadable = []string{"keys"}, []string{".env", "dump"}
-				s.SecretEnv = []string{"X"}
 			}, ""},
 	}
 	for _, tt := range tests {
@@ -141,7 +140,6 @@ func TestNarrowNeverWidens(t *testing.T) {
 		within("ask", got.Permission.Ask, base.Permission.Ask)
 		within("policy.deny", got.Policy.Deny, base.Policy.Deny)
 		within("unreadable", got.Workspace.Unreadable, base.Workspace.Unreadable)
-		within("secret_env", got.SecretEnv, base.SecretEnv)
 		within("protected", got.Workspace.Protected, base.Workspace.Protected)
 		if base.Policy.Allow != nil {
 			within("policy.allow", base.Policy.Allow, got.Policy.Allow)
@@ -158,7 +156,6 @@ func TestNarrowNeverWidens(t *testing.T) {
 		got.Permission, got.Policy.Allow, got.Policy.Deny = base.Permission, base.Policy.Allow, base.Policy.Deny
 		got.Policy.RequireTags, got.Policy.ShellWrites = base.Policy.RequireTags, base.Policy.ShellWrites
 		got.Workspace.Unreadable, got.Workspace.Protected = base.Workspace.Unreadable, base.Workspace.Protected
-		got.SecretEnv = base.SecretEnv
 		if diff := cmp.Diff(base, got); diff != "" {
 			t.Errorf("something else changed:\n%s", diff)
 		}

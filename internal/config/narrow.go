@@ -21,7 +21,6 @@ func narrow(base Settings, own *file) (Settings, Problems) {
 	s.Policy.ShellWrites = lower(ShellWrites(), s.Policy.ShellWrites, over.Policy.ShellWrites)
 	s.Workspace.Protected = union(s.Workspace.Protected, over.Workspace.Protected)
 	s.Workspace.Unreadable = union(s.Workspace.Unreadable, over.Workspace.Unreadable)
-	s.SecretEnv = union(s.SecretEnv, over.SecretEnv)
 	return s, n.problems.inOrder()
 }
 

@@ -82,10 +82,10 @@ func TestParseProblems(t *testing.T) {
 
 func TestWorkspaceFileMayOnlyTakeAway(t *testing.T) {
 	got := problemsOf(`{"surface": "claude", "permission": {"approval": "never"}, "policy": {"by_provider": {}},
-		"workspace": {"granted": ["/"]}, "profiles": {}, "state_dir": "/x", "exposure": {}}`, workspaceOwn)
+		"workspace": {"granted": ["/"]}, "profiles": {}, "state_dir": "/x", "exposure": {}, "secret_env": ["SHLVL"]}`, workspaceOwn)
 	const tail = `" has no place in it; it belongs in the user's file`
-	if len(got) != 7 {
-		t.Fatalf("%d problems, want one for each of the 7 keys:\n%s", len(got), strings.Join(got, "\n"))
+	if len(got) != 8 {
+		t.Fatalf("%d problems, want one for each of the 8 keys:\n%s", len(got), strings.Join(got, "\n"))
 	}
 	for _, line := range got {
 		if !strings.HasSuffix(line, tail) || !strings.Contains(line, "may only take away") {

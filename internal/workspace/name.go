@@ -89,7 +89,7 @@ func (w *Workspace) locate(name string) (place, error) {
 		name = filepath.ToSlash(name)
 	}
 	if simple(name) && !filepath.IsAbs(given) {
-		return place{zone: w.zones[0], path: name}, nil
+		return settle(place{zone: w.zones[0], path: name}), nil
 	}
 	z, rest := w.zones[0], name
 	if filepath.IsAbs(given) || strings.HasPrefix(name, "/") {
@@ -129,7 +129,7 @@ func (w *Workspace) collapse(z *zone, elems []string, given string) (place, erro
 	if len(kept) == 0 {
 		return place{zone: z, path: "."}, nil
 	}
-	return place{zone: z, path: strings.Join(kept, "/")}, nil
+	return settle(place{zone: z, path: strings.Join(kept, "/")}), nil
 }
 
 // zoneOf finds the folder that holds an absolute path, the innermost if

@@ -1,12 +1,14 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -28,10 +30,15 @@ func (w *Workspace) Rel(name string) (string, error) {
 // Unreadable reports whether a rule keeps rel, a path as [Workspace.Rel] and
 // listings spell it, from being read or shown. It looks at the name alone.
 func (w *Workspace) Unreadable(rel string) bool {
-	if !filepath.IsAbs(rel) {
-		rel = w.fromTop(rel)
+	at := settle(place{zone: w.zones[0], path: rel})
+	if filepath.IsAbs(rel) {
+		z, rest := w.zoneOf(filepath.ToSlash(rel))
+		if z == nil {
+			return true
+		}
+		at = settle(place{zone: z, path: cmp.Or(strings.Trim(rest, "/"), ".")})
 	}
-	return w.unreadable.match(rel) != ""
+	return w.unreadableBy(at) != ""
 }
 
 // openFast opens name for reading, and resolves its links only if it has

@@ -63,7 +63,8 @@ type Resolved struct {
 	// Rel is the path below the root, with slashes, "." for the root
 	// itself; in a granted folder it is the absolute path.
 	Rel string
-	// Judged is Rel as rules know it: seen from [Options].Top.
+	// Judged is Rel as rules know it: seen from [Options].Top, where the
+	// path lies beneath it.
 	Judged string
 	// Abs is the absolute path, for rules and for people. Opening it would
 	// be a second look-up: open Rel through the workspace.
@@ -76,7 +77,8 @@ type Resolved struct {
 	Mode fs.FileMode
 	// Linked says that the name went through a symbolic link.
 	Linked bool
-	// Unreadable is the rule that refuses reading (and writing), or "".
+	// Unreadable is the rule, or the closed path, that refuses reading (and
+	// writing), or "".
 	Unreadable string
 	// Unwritable says why a write would be refused, or "".
 	Unwritable string
@@ -93,13 +95,13 @@ func (w *Workspace) Resolve(name string) (Resolved, error) {
 	}
 	why, _ := w.unwritable(at)
 	judged := at.name()
-	if at.zone.kind == ZoneRoot {
-		judged = w.fromTop(at.path)
+	if at.zone.belowTop != "" {
+		judged = at.zone.fromTop(at.path)
 	}
 	return Resolved{
 		Rel: at.name(), Judged: judged, Abs: at.abs(), Zone: at.zone.kind,
 		Exists: at.exists, Mode: at.node.mode, Linked: at.linked,
-		Unreadable: w.unreadable.match(w.judged(at)), Unwritable: why,
+		Unreadable: w.unreadableBy(at), Unwritable: why,
 	}, nil
 }
 
@@ -177,7 +179,7 @@ func (f *follower) run() (place, error) {
 		return place{}, err
 	}
 	f.at.exists, f.at.node = true, n
-	return f.at, nil
+	return settle(f.at), nil
 }
 
 // link puts the target of the link at p in front of what is to be walked.
@@ -219,7 +221,7 @@ func (f *follower) missing(p string) (place, error) {
 		p = join(p, elem)
 	}
 	f.at.path = p
-	return f.at, nil
+	return settle(f.at), nil
 }
 
 func (f *follower) escapes() error {

@@ -71,7 +71,7 @@ type rules struct {
 // wildcards of [path.Match], a leading "/" ties the pattern to the top of
 // the folder.
 func parseRules(patterns []string) (rules, error) {
-	out := rules{firsts: make(map[string]bool)}
+	var out rules
 	for _, p := range patterns {
 		r := rule{text: p, anchored: strings.HasPrefix(p, "/")}
 		body := strings.TrimSuffix(strings.TrimPrefix(p, "/"), "/")
@@ -91,11 +91,18 @@ func parseRules(patterns []string) (rules, error) {
 			r.elems = append(r.elems, foldElem(elem))
 			r.literal = append(r.literal, !strings.ContainsAny(elem, `*?[\`))
 		}
-		out.list = append(out.list, r)
-		out.firsts[r.elems[0]] = true
-		out.wild = out.wild || !r.literal[0]
+		out.add(r)
 	}
 	return out, nil
+}
+
+func (rs *rules) add(r rule) {
+	if rs.firsts == nil {
+		rs.firsts = make(map[string]bool)
+	}
+	rs.list = append(rs.list, r)
+	rs.firsts[r.elems[0]] = true
+	rs.wild = rs.wild || !r.literal[0]
 }
 
 // mayMatch reports whether an element of p is the first one of a rule.
@@ -114,7 +121,7 @@ func (rs *rules) mayMatch(p string) bool {
 // match returns the text of the first rule that covers p, a clean relative
 // path, or "".
 func (rs *rules) match(p string) string {
-	if p == "." || !rs.mayMatch(p) {
+	if p == "." || len(rs.list) == 0 || !rs.mayMatch(p) {
 		return ""
 	}
 	var room [24]string
@@ -196,29 +203,21 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// judged is a place as rules know it: seen from the top of the workspace.
-func (w *Workspace) judged(at place) string {
-	if at.zone.kind != ZoneRoot {
-		return at.path
+// unreadableBy names the closed path or the rule that keeps at from being
+// read, or "".
+func (w *Workspace) unreadableBy(at place) string {
+	if path := at.zone.closed.match(at.path); path != "" {
+		return path
 	}
-	return w.fromTop(at.path)
-}
-
-// fromTop is a path below the root, seen from the top.
-func (w *Workspace) fromTop(rel string) string {
-	switch {
-	case w.above == ".":
-		return rel
-	case rel == ".":
-		return w.above
-	default:
-		return w.above + "/" + rel
-	}
+	return w.unreadable.matched(at)
 }
 
 // judgeRead refuses what may not be read. name is how the caller put it.
 func (w *Workspace) judgeRead(at place, name string) error {
-	if rule := w.unreadable.match(w.judged(at)); rule != "" {
+	if at.zone.closed.match(at.path) != "" {
+		return denied(ErrUnreadable, "%s is closed to tools: what decides over them is kept there%s", tool.Clip(name), at.via(name))
+	}
+	if rule := w.unreadable.matched(at); rule != "" {
 		return denied(ErrUnreadable, "%s may not be read: the rule %q keeps credentials away from tools%s",
 			tool.Clip(name), tool.Clip(rule), at.via(name))
 	}
@@ -245,6 +244,13 @@ func (w *Workspace) unwritable(at place) (string, error) {
 	if at.zone.kind == ZoneReadOnly {
 		return "it lies in a read-only folder", ErrReadOnly
 	}
+	// What is left of an inner zone here is its name in another case, by
+	// which some file systems would open it.
+	for _, in := range at.zone.inner {
+		if in.zone.kind == ZoneReadOnly && beneath(in.rest, at.path) {
+			return "it lies in a read-only folder", ErrReadOnly
+		}
+	}
 	if at.zone.kind == ZoneRoot {
 		for _, top := range w.readOnlyBelow {
 			if beneath(top, at.path) {
@@ -252,7 +258,7 @@ func (w *Workspace) unwritable(at place) (string, error) {
 			}
 		}
 	}
-	if rule := w.protected.match(w.judged(at)); rule != "" {
+	if rule := w.protected.matched(at); rule != "" {
 		return fmt.Sprintf("%q is protected", tool.Clip(rule)), ErrProtected
 	}
 	return "", nil

@@ -45,11 +45,15 @@ func (z Zone) String() string {
 // A pattern names a run of path elements at any depth, or from the top of a
 // folder if it starts with "/"; "*", "?" and "[…]" stay within an element.
 // It covers what it names and all that is beneath, without regard to case.
+//
+// Where folders lie in each other, a path belongs to the innermost, whichever
+// name or link led there.
 type Options struct {
 	// ReadOnly refuses every write.
 	ReadOnly bool
 	// Granted are absolute paths of further folders, for reading and
-	// writing. Each must exist.
+	// writing. Each must exist. One that lies inside the root is open
+	// already, and stays under the rules of the root.
 	Granted []string
 	// ReadOnlyDirs are absolute paths of folders that may be read and not
 	// written. One that lies inside the root is closed for writing; any
@@ -61,6 +65,12 @@ type Options struct {
 	// Unreadable are patterns that refuse reading, writing and listing. nil
 	// means [DefaultUnreadable]; an empty list means none.
 	Unreadable []string
+	// Closed are absolute paths of files and folders that are never read,
+	// written or listed, in whatever folder they lie and by whatever link
+	// they are reached: where the state and the settings of a session are
+	// kept. A path need not exist; if it is a link, its target is closed as
+	// well. None may hold the root or a further folder.
+	Closed []string
 	// Top is the folder to which the patterns and the rules of a session
 	// are relative: the root itself, or a folder above it, so that somebody
 	// who is confined to a part of a workspace is held by the rules of the
@@ -72,7 +82,7 @@ type Options struct {
 // several goroutines at once.
 type Workspace struct {
 	zones         []*zone // zones[0] is the root
-	above         string  // the root as seen from the top, "." if it is that
+	top           string  // the absolute path of the top, with slashes
 	readOnly      bool
 	readOnlyBelow []string // folders below the root that are closed for writing
 	protected     rules
@@ -90,6 +100,12 @@ type zone struct {
 	// spellings are the absolute paths, with slashes, under which the
 	// folder is known: resolved, as it was given, and as the shell has it.
 	spellings []string
+	closed    rules // the closed paths beneath dir
+	// inner are the zones that lie in this one, the longest path first.
+	inner []innerZone
+	// belowTop is the folder as seen from the top, "." if it is that and ""
+	// if it lies elsewhere.
+	belowTop string
 }
 
 // Open opens a folder as a workspace. The folder and those of the options
@@ -112,6 +128,8 @@ func open(root string, opts Options, newTree func(string) (tree, error)) (*Works
 	for _, dir := range opts.ReadOnlyDirs {
 		note("opening a read-only folder", w.addFurther(dir, ZoneReadOnly, newTree))
 	}
+	w.nest()
+	note("closing paths to tools", w.closeTo(opts.Closed))
 	var err error
 	w.protected, err = parseRules(append(slices.Clone(alwaysProtected), opts.Protected...))
 	note("reading the protected paths", err)
@@ -127,39 +145,41 @@ func open(root string, opts Options, newTree func(string) (tree, error)) (*Works
 	return w, nil
 }
 
-// setTop notes where the root lies beneath the top.
+// setTop finds the top, beneath which the root must lie.
 func (w *Workspace) setTop(top string) error {
-	w.above = "."
-	if top == "" || len(w.zones) == 0 {
+	if len(w.zones) == 0 {
+		return nil
+	}
+	w.top = slashed(w.Root())
+	if top == "" {
 		return nil
 	}
 	real, err := realDir(top)
 	if err != nil {
 		return err
 	}
-	rest, ok := cutFolder(filepath.ToSlash(w.Root()), filepath.ToSlash(real))
-	if !ok {
+	if _, ok := cutFolder(w.top, slashed(real)); !ok {
 		return fmt.Errorf("the workspace does not lie beneath %s", tool.Clip(top))
 	}
-	w.above = cmp.Or(rest, ".")
+	w.top = slashed(real)
 	return nil
 }
 
-// addFurther opens a folder beside the root, or closes one inside it.
+// addFurther opens a folder beside the root, or closes one inside it for
+// writing. A folder inside the root that is granted is open already.
 func (w *Workspace) addFurther(dir string, kind Zone, newTree func(string) (tree, error)) error {
 	if !filepath.IsAbs(dir) {
 		return fmt.Errorf("%q is not an absolute path", dir)
 	}
-	if kind == ZoneReadOnly && len(w.zones) > 0 {
+	if len(w.zones) > 0 {
 		real, err := realDir(dir)
 		if err != nil {
 			return err
 		}
-		if rest, ok := cutFolder(filepath.ToSlash(real), filepath.ToSlash(w.zones[0].dir)); ok {
-			if rest == "" {
-				rest = "."
+		if rest, ok := cutFolder(slashed(real), slashed(w.zones[0].dir)); ok {
+			if kind == ZoneReadOnly {
+				w.readOnlyBelow = append(w.readOnlyBelow, cmp.Or(strings.Trim(rest, "/"), "."))
 			}
-			w.readOnlyBelow = append(w.readOnlyBelow, rest)
 			return nil
 		}
 	}
