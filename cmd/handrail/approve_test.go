@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/handrail-tools/handrail"
+	"github.com/handrail-tools/handrail/internal/permission"
 )
 
 // screen is a terminal with a program at it, seen from the person's side.
@@ -232,6 +236,84 @@ func TestApproveSession(t *testing.T) {
 	}
 	if !exists(dir, "d.txt") || exists(dir, "e.txt") {
 		t.Error("the answers were not kept to their acts")
+	}
+}
+
+// person answers each question with the next of the answers.
+type person struct {
+	keys    io.Writer
+	answers []string
+	asked   int
+}
+
+func (p *person) Write(text []byte) (int, error) {
+	if bytes.Contains(text, []byte(question)) {
+		answer := p.answers[p.asked]
+		p.asked++
+		go func() { _, _ = io.WriteString(p.keys, answer) }()
+	}
+	return len(text), nil
+}
+
+// TestApproveSessionIsForTheFilesThatWereMeant asks twice with the same
+// arguments, which mean another file the second time.
+func TestApproveSessionIsForTheFilesThatWereMeant(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		second permission.Act
+		asked  int
+	}{
+		{"the same", permission.Act{Reads: []string{"r"}, Writes: []string{"a"}}, 1},
+		{"another file is written", permission.Act{Reads: []string{"r"}, Writes: []string{"b"}}, 2},
+		{"another file is read", permission.Act{Reads: []string{"s"}, Writes: []string{"a"}}, 2},
+		{"a file is written that was read", permission.Act{Writes: []string{"r", "a"}}, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in, keys := io.Pipe()
+			defer func() { _ = keys.Close() }()
+			person := &person{keys: keys, answers: []string{"s\n", "d\n"}}
+			term := &terminal{in: in, err: person, inTTY: true, errTTY: true}
+			ask := term.approver(term.newProgress())
+			request := handrail.ApprovalRequest{Tool: "write_file", Args: []byte(`{}`), Digest: "d", Act: permission.Act{Reads: []string{"r"}, Writes: []string{"a"}}}
+			if answer, err := ask(t.Context(), request); err != nil || !answer.Allow || !answer.Session {
+				t.Fatalf("%+v, %v", answer, err)
+			}
+			request.Act = tt.second
+			answer, err := ask(t.Context(), request)
+			if err != nil || answer.Allow != (tt.asked == 1) || person.asked != tt.asked {
+				t.Errorf("%+v, %v after %d questions", answer, err, person.asked)
+			}
+		})
+	}
+}
+
+// TestApproveHidesNoArguments gives arguments of which the telling part
+// stands at the end.
+func TestApproveHidesNoArguments(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		size int
+		cut  bool
+	}{{"shown whole", maxShown - 200, false}, {"cut", maxShown * 2, true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := sit(t.Context(), t, writeCall(t.TempDir(), "a.txt", strings.Repeat("x", tt.size)+"\x1bthe-end")...)
+			if tt.cut {
+				s.expect("bytes more, not shown]")
+				s.expect(question)
+				s.expect("[v]iew the whole, [o]nce")
+				if strings.Contains(s.text(), "the-end") {
+					t.Error("the whole is shown at once")
+				}
+				s.press("v\n")
+			}
+			s.expect("the-end")
+			s.expect(question)
+			s.press("d\n")
+			s.ends(exitDenied)
+			if shown := s.text(); strings.Contains(shown, "\x1bthe-end") || strings.Contains(shown, "not shown]") != tt.cut {
+				t.Errorf("%q", shown[max(0, len(shown)-400):])
+			}
+		})
 	}
 }
 

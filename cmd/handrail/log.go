@@ -11,6 +11,14 @@ import (
 	"github.com/handrail-tools/handrail"
 )
 
+// maxCell and maxNotes bound what one event shows, in bytes: names, paths
+// and rules are whatever a caller wrote, and a row must stay a row. --json
+// has the whole.
+const (
+	maxCell  = 64
+	maxNotes = 400
+)
+
 func newLog(t *terminal, f *flags) *cobra.Command {
 	var filter handrail.LogFilter
 	var since time.Duration
@@ -97,7 +105,7 @@ func logRow(e *handrail.LogEntry) []string {
 		notes = append(notes, "rule: "+e.Rule)
 	}
 	return []string{
-		e.Time.Local().Format(time.DateTime), string(e.Origin.Kind), visible(name), outcome,
-		e.Duration.Round(10 * time.Microsecond).String(), e.Result, visible(strings.Join(notes, "; ")),
+		e.Time.Local().Format(time.DateTime), cell(string(e.Origin.Kind), maxCell), cell(name, maxCell), cell(outcome, maxCell),
+		e.Duration.Round(10 * time.Microsecond).String(), cell(e.Result, maxCell), cell(strings.Join(notes, "; "), maxNotes),
 	}
 }

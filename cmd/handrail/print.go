@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/handrail-tools/handrail/tool"
 )
 
 // printText writes text to standard output with a newline at its end. Where
@@ -40,11 +42,13 @@ func (t *terminal) bad(text string) string   { return t.paint(t.outTTY, "31", te
 func (t *terminal) warn(text string) string  { return t.paint(t.outTTY, "33", text) }
 
 // visible writes every character that would steer a terminal, or that hides
-// or reorders others, as an escape. Newlines and tabs stay.
+// or reorders others, as an escape. Newlines and tabs stay. A byte that is
+// not UTF-8 becomes U+FFFD: some terminals obey the C1 bytes.
 func visible(s string) string {
 	steers := func(r rune) bool {
-		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
+		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp))
 	}
+	s = strings.ToValidUTF8(s, "\ufffd")
 	if strings.IndexFunc(s, steers) < 0 {
 		return s
 	}
@@ -57,6 +61,14 @@ func visible(s string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// cell returns what stands in one place of a line: on one line, at most limit
+// bytes long, and with nothing that steers a terminal.
+func cell(s string, limit int) string {
+	s = visible(tool.ClipText(s, limit))
+	s = strings.NewReplacer("\n", `\u{a}`, "\t", `\u{9}`).Replace(s)
+	return tool.ClipText(s, limit)
 }
 
 // table writes rows with their columns in line. The last column is not

@@ -74,12 +74,15 @@ func (t *terminal) printResult(name string, r *tool.Result, media []savedMedia) 
 	}
 	notes := []string{r.Duration.Round(time.Microsecond).String()}
 	if len(r.Changed) > 0 {
-		notes = append([]string{"changed " + visible(strings.Join(r.Changed, ", "))}, notes...)
+		notes = append([]string{"changed " + visible(oneLine(strings.Join(r.Changed, ", ")))}, notes...)
 	}
 	if r.ID != "" {
 		notes = append(notes, "handrail recall "+r.ID)
 	}
-	fmt.Fprintln(t.err, t.faint(strings.Join(append(notes, r.Repairs...), " · ")))
+	for _, repair := range r.Repairs { // which quotes the names that the model chose
+		notes = append(notes, visible(oneLine(repair)))
+	}
+	fmt.Fprintln(t.err, t.faint(strings.Join(notes, " · ")))
 }
 
 // names remembers the canonical name of each call's tool; a result does not

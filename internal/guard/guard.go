@@ -53,13 +53,13 @@ type Guard struct {
 	ring     []lap
 	warned   []lap // the cycle that was hinted at last
 	failing  map[digest]int
-	errors   map[string]int
-	churn    map[string]int
-	fileRing []string // churn's keys, oldest first
+	errors   map[digest]int
+	churn    map[digest]int
+	fileRing []digest // churn's keys, oldest first
 }
 
-// digest stands for a call or a result. Two that differ share one with a
-// chance of 2^-64.
+// digest stands for a call, a result, an error or a path, whose own length
+// nothing bounds. Two that differ share one with a chance of 2^-64.
 type digest uint64
 
 // lap is one call and how it ended.
@@ -67,7 +67,7 @@ type lap struct{ call, result digest }
 
 // New returns a guard of that level.
 func New(level Level) *Guard {
-	return &Guard{level: level, seed: maphash.MakeSeed(), failing: map[digest]int{}, errors: map[string]int{}, churn: map[string]int{}}
+	return &Guard{level: level, seed: maphash.MakeSeed(), failing: map[digest]int{}, errors: map[digest]int{}, churn: map[digest]int{}}
 }
 
 // Finding is what a guard has noticed.
@@ -135,7 +135,7 @@ func (g *Guard) countFailure(name string, call digest, res *tool.Result) *Findin
 		clear(g.failing)
 	}
 	g.failing[call]++
-	sign := name + "\x00" + string(res.Code) + "\x00" + signature(res.Text)
+	sign := g.digest(name, string(res.Code), signature(res.Text))
 	if len(g.errors) >= maxFiles {
 		clear(g.errors)
 	}
@@ -156,15 +156,16 @@ func (g *Guard) countChurn(res *tool.Result) *Finding {
 		return nil
 	}
 	for _, path := range res.Changed {
-		if _, known := g.churn[path]; !known {
-			g.fileRing = append(g.fileRing, path)
+		file := g.digest(path)
+		if _, known := g.churn[file]; !known {
+			g.fileRing = append(g.fileRing, file)
 			if len(g.fileRing) > maxFiles {
 				delete(g.churn, g.fileRing[0])
 				g.fileRing = g.fileRing[1:]
 			}
 		}
-		g.churn[path]++
-		if n := g.churn[path]; n%churnHint == 0 {
+		g.churn[file]++
+		if n := g.churn[file]; n%churnHint == 0 {
 			return &Finding{
 				Kind: "churn", Stop: n >= churnStop,
 				Text: fmt.Sprintf("%s has been changed %d times in this session. "+
@@ -244,12 +245,16 @@ func (g *Guard) call(name string, args []byte) digest {
 }
 
 // ending identifies how a call ended.
-func (g *Guard) ending(res *tool.Result) digest {
+func (g *Guard) ending(res *tool.Result) digest { return g.digest(string(res.Code), res.Text) }
+
+// digest identifies a row of texts.
+func (g *Guard) digest(texts ...string) digest {
 	var h maphash.Hash
 	h.SetSeed(g.seed)
-	h.WriteString(string(res.Code))
-	h.WriteByte(0)
-	h.WriteString(res.Text)
+	for _, text := range texts {
+		h.WriteString(text)
+		h.WriteByte(0)
+	}
 	return digest(h.Sum64())
 }
 

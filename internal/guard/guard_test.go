@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -163,6 +164,37 @@ func TestBounded(t *testing.T) {
 	if len(g.churn) > maxFiles || len(g.fileRing) > maxFiles || len(g.failing) > maxFiles || len(g.errors) > maxFiles || cap(g.ring) > 2*window {
 		t.Errorf("unbounded state: %d %d %d %d", len(g.churn), len(g.fileRing), len(g.failing), len(g.errors))
 	}
+}
+
+// TestBoundedByBytes calls with names, errors and paths of a megabyte each:
+// what is kept of them must not grow with their length.
+func TestBoundedByBytes(t *testing.T) {
+	const mega, calls = 1 << 20, 100
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	g := New(Enforce)
+	before := heap()
+	for i := range calls {
+		long := strings.Repeat(string(rune('a'+i%26)), mega) + string(rune('a'+i/26))
+		g.Before(long, nil)
+		g.After(long, nil, failed(tool.CodeUnknownTool, long))
+	}
+	if len(g.errors) != calls {
+		t.Errorf("%d errors are told apart, want %d", len(g.errors), calls)
+	}
+	for i := range calls {
+		res := ok("")
+		res.Changed = []string{strings.Repeat("p", mega+i)}
+		g.After("w", nil, res)
+	}
+	if after := heap(); after > before+8*mega {
+		t.Errorf("%d bytes are kept after %d calls", after-before, 2*calls)
+	}
+	runtime.KeepAlive(g)
 }
 
 func BenchmarkGuard(b *testing.B) {

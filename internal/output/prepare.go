@@ -14,13 +14,19 @@ type Prepared struct {
 	Removed Removed
 	// Redacted counts what was replaced, by kind. nil means nothing.
 	Redacted map[string]int
-	// Note is a sentence on what was removed, or "".
+	// Note says what was removed and, of a verbatim text, that secrets were
+	// replaced. It is "" where nothing was.
 	Note string
 }
 
+// NoteReplaced is what a verbatim text says of registered secrets in it.
+const NoteReplaced = "A known secret is replaced by a placeholder in this text: an edit that quotes the placeholder will not match."
+
 // Prepare cleans and redacts text. A verbatim text is one that will be
 // matched again, such as a file about to be edited: nothing in it is
-// redacted or dropped, and what could not be seen is shown escaped.
+// dropped, what could not be seen is shown escaped, and only the values that
+// were registered with [Redactor.Know] are replaced. What merely has the form
+// of a secret stays, because it may be an example that is to be edited.
 //
 // Cleaning comes first, because an invisible character inside a token would
 // otherwise hide it from the redactor.
@@ -39,8 +45,7 @@ func PrepareWindow(before, text, after string, verbatim bool, r *Redactor) Prepa
 		return p
 	}
 	if verbatim {
-		shown, removed := Escape(text)
-		return Prepared{Text: shown, Removed: removed, Note: removed.note("shown escaped")}
+		return prepareVerbatim(before, text, after, r)
 	}
 	clean, removed := Clean(text)
 	p := Prepared{Removed: removed, Note: removed.note("removed")}
@@ -51,6 +56,18 @@ func PrepareWindow(before, text, after string, verbatim bool, r *Redactor) Prepa
 	before, _ = Clean(before)
 	after, _ = Clean(after)
 	p.Text, p.Redacted = r.redact(before+clean+after, len(before), len(before)+len(clean))
+	return p
+}
+
+// prepareVerbatim replaces before it escapes: an escape inside a value would
+// hide the value.
+func prepareVerbatim(before, text, after string, r *Redactor) Prepared {
+	shown, redacted := r.redactKnown(before, text, after)
+	shown, removed := Escape(shown)
+	p := Prepared{Text: shown, Removed: removed, Redacted: redacted, Note: removed.note("shown escaped")}
+	if redacted != nil {
+		p.Note = strings.TrimSpace(p.Note + " " + NoteReplaced)
+	}
 	return p
 }
 

@@ -21,35 +21,64 @@ const MinSecret = 8
 // The zero value knows the forms only. A Redactor may be used from several
 // goroutines at once.
 type Redactor struct {
-	known atomic.Pointer[matcher]
+	learned atomic.Pointer[learned]
+}
+
+// learned is what a Redactor looks for once a value was registered.
+type learned struct {
+	all   *matcher // for most texts
+	known *matcher // for verbatim ones: the registered values only
 }
 
 // Know registers the value of a configured credential, which is replaced
 // wherever it occurs, also in the encodings in which a request would carry
-// it. The name is what the placeholder says. A value shorter than
-// [MinSecret] is an error.
+// it, and line by line where a verbatim text numbers its lines. The name is
+// what the placeholder says. A value shorter than [MinSecret] is an error.
 func (r *Redactor) Know(name, value string) error {
 	if len(value) < MinSecret {
 		return fmt.Errorf("registering the secret %s: its value has %d bytes, and one under %d cannot be told from ordinary text",
 			name, len(value), MinSecret)
 	}
+	var own []rule
+	for _, form := range encodings(value) {
+		own = append(own, knownRule(name, form))
+	}
 	for {
-		old := r.known.Load()
-		rules := append([]rule{}, r.matcher().rules...)
-		for _, form := range encodings(value) {
-			rules = append(rules, knownRule(name, form))
+		old := r.learned.Load()
+		next := &learned{all: newMatcher(slices.Concat(r.matcher().rules, own))}
+		known := own
+		if old != nil {
+			known = slices.Concat(old.known.rules, own)
 		}
-		if r.known.CompareAndSwap(old, newMatcher(rules)) {
+		for _, line := range secretLines(value) {
+			known = append(known, knownRule(name, line))
+		}
+		next.known = newMatcher(known)
+		next.known.formless = true
+		if r.learned.CompareAndSwap(old, next) {
 			return nil
 		}
 	}
 }
 
 func (r *Redactor) matcher() *matcher {
-	if m := r.known.Load(); m != nil {
-		return m
+	if l := r.learned.Load(); l != nil {
+		return l.all
 	}
 	return builtinMatcher()
+}
+
+// redactKnown returns text, which stands between before and after, with the
+// registered values replaced and nothing else.
+func (r *Redactor) redactKnown(before, text, after string) (string, map[string]int) {
+	l := r.learned.Load()
+	if l == nil {
+		return text, nil
+	}
+	if before == "" && after == "" {
+		return l.known.redact(text, 0, len(text))
+	}
+	return l.known.redact(before+text+after, len(before), len(before)+len(text))
 }
 
 // Redact returns s with what is secret replaced, and how many pieces of each
@@ -58,13 +87,17 @@ func (r *Redactor) matcher() *matcher {
 // counts are nil.
 func (r *Redactor) Redact(s string) (string, map[string]int) { return r.redact(s, 0, len(s)) }
 
+func (r *Redactor) redact(s string, from, to int) (string, map[string]int) {
+	return r.matcher().redact(s, from, to)
+}
+
 // redact returns s[from:to] with what is secret replaced, also where the
 // secret lies in it only in part.
-func (r *Redactor) redact(s string, from, to int) (string, map[string]int) {
+func (m *matcher) redact(s string, from, to int) (string, map[string]int) {
 	var counts map[string]int
 	var sb strings.Builder
 	done := from
-	for _, f := range r.matcher().find(s) {
+	for _, f := range m.find(s) {
 		if f.end <= from || f.start >= to {
 			continue
 		}
@@ -146,6 +179,8 @@ type matcher struct {
 	rules   []rule
 	buckets [1 << 15]uint16 // 1 + index into chains, or 0
 	chains  [][]int         // the rules whose anchors begin with these three bytes
+	// formless leaves alone what only has the form of something long.
+	formless bool
 }
 
 func newMatcher(rules []rule) *matcher {
@@ -169,7 +204,10 @@ func roll(h uint32, b byte) uint32 { return (h<<5 | uint32(b&31)) & (1<<15 - 1) 
 
 // find returns what is to be replaced in s, in order and without overlap.
 func (m *matcher) find(s string) []finding {
-	found := longHex(s)
+	var found []finding
+	if !m.formless {
+		found = longHex(s)
+	}
 	h := uint32(0)
 	end := 0 // of the last thing that an unregistered rule has found
 	for i := range len(s) {

@@ -280,16 +280,64 @@ func TestRedactorMayLearnWhileItIsUsed(t *testing.T) {
 	}
 }
 
-func TestVerbatimIsNeverRedacted(t *testing.T) {
+func TestVerbatimKeepsWhatOnlyLooksSecret(t *testing.T) {
 	text := "TOKEN=ghp_" + fill(36) + "\n" + strings.Repeat("ab", 64) + "\n" + pemBlock("PRIVATE KEY", 2)
 	var r Redactor
-	_ = r.Know("K", "ghp_"+fill(36))
-	if p := Prepare(text, true, &r); p.Text != text || p.Redacted != nil {
-		t.Errorf("a verbatim text was altered: %q", p.Text)
+	for range 2 { // without a registered value and with one
+		if p := Prepare(text, true, &r); p.Text != text || p.Redacted != nil || p.Note != "" {
+			t.Errorf("a verbatim text was altered: %q, %q", p.Text, p.Note)
+		}
+		_ = r.Know("K", "another-value")
 	}
 	if p := Prepare(text, false, &r); strings.Contains(p.Text, fill(36)) || len(p.Redacted) != 3 {
 		t.Errorf("a text that is not verbatim was not redacted: %q, %v", p.Text, p.Redacted)
 	}
+}
+
+func TestVerbatimHidesRegisteredValues(t *testing.T) {
+	const mark = "[redacted: the secret K, 12 characters]"
+	var r Redactor
+	if err := r.Know("K", "known-secret"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Know("CERT", "-----BEGIN X-----\nfirst-line-of-the-key\nsecond-line-of-it\nshort\n-----END X-----"); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, text, want, note string }{
+		{"alone", "known-secret", mark, NoteReplaced},
+		{"in a setting", "3│KEY=known-secret\n", "3│KEY=" + mark + "\n", NoteReplaced},
+		{"twice, side by side", "known-secretknown-secret", mark + mark, NoteReplaced},
+		{"encoded", "a25vd24tc2VjcmV0 6b6e6f776e2d736563726574", "[redacted: the secret K, 16 characters] [redacted: the secret K, 24 characters]", NoteReplaced},
+		{"beside what is shown escaped", "\x1bknown-secret\u202e", `\u{1b}` + mark + `\u{202e}`,
+			"In this text: 1 control character, 1 invisible character shown escaped. " + NoteReplaced},
+		{"one line of several, numbered", "1│-----BEGIN X-----\n2│first-line-of-the-key\n4│short\n",
+			"1│-----BEGIN X-----\n2│[redacted: the secret CERT, 21 characters]\n4│short\n", NoteReplaced},
+		{"none", "known-secre", "known-secre", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := Prepare(tt.text, true, &r)
+			if p.Text != tt.want || p.Note != tt.note || (p.Redacted == nil) != (tt.note == "") {
+				t.Errorf("%q, %v, note %q", p.Text, p.Redacted, p.Note)
+			}
+		})
+	}
+	t.Run("over the edges of a window", func(t *testing.T) {
+		const text = "a known-secret\r\nb"
+		for from := range text {
+			for to := from + 1; to <= len(text); to++ {
+				p := PrepareWindow(text[:from], text[from:to], text[to:], true, &r)
+				if touches := from < 14 && to > 2; touches != strings.Contains(p.Text, mark) || touches != (p.Redacted != nil) {
+					t.Errorf("%q of %q is %q", text[from:to], text, p.Text)
+				}
+			}
+		}
+	})
+	t.Run("and costs nothing where there is none", func(t *testing.T) {
+		text := strings.Repeat("plain text of a file\n", 100)
+		if n := testing.AllocsPerRun(10, func() { Prepare(text, true, &r) }); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+	})
 }
 
 func TestAnInvisibleCharacterDoesNotHideAToken(t *testing.T) {

@@ -259,6 +259,27 @@ func knownRule(name, value string) rule {
 	}}
 }
 
+// minSecretLine is the shortest line of a longer secret that is told from
+// ordinary text, in bytes.
+const minSecretLine = 2 * MinSecret
+
+// secretLines returns the lines of a value of several lines, as a tool that
+// numbers lines shows them one by one. The rulers of a PEM block are no
+// secret.
+func secretLines(value string) []string {
+	if !strings.Contains(value, "\n") {
+		return nil
+	}
+	var lines []string
+	for line := range strings.Lines(value) {
+		line = strings.TrimSpace(line)
+		if len(line) >= minSecretLine && !strings.HasPrefix(line, "-----") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
 // encodings returns value and the forms that it takes inside of a URL, a
 // JSON string, or an encoded header.
 func encodings(value string) []string {

@@ -318,6 +318,41 @@ func TestL42_WhatWasRedactedStaysSo(t *testing.T) {
 	})
 }
 
+// TestRecallHidesRegisteredValuesOfAVerbatimResult reads a file's text in
+// every way there is, by bytes from inside of the value too.
+func TestRecallHidesRegisteredValuesOfAVerbatimResult(t *testing.T) {
+	const value = "known-secret-value"
+	for _, size := range []int{0, recallBlock + 1000} { // in the first block, and in a later one
+		b := newBench(t)
+		if err := b.redactor.Know("MODEL_KEY", value); err != nil {
+			t.Fatal(err)
+		}
+		head := "\x1b" + strings.Repeat("filler\n", size/7) + "a ghp_" + strings.Repeat("a1B2", 9) + "\nKEY="
+		id := b.put(t, store.Entry{Text: head + value + "\nlast\n", Verbatim: true})
+		n := strings.Count(head, "\n") + 1
+		calls := []string{fmt.Sprintf(`{"id":"ID","start_line":%d}`, n), `{"id":"ID","tail":2}`, `{"id":"ID","pattern":"KEY="}`, `{"id":"ID","pattern":"[.]|last","context":2}`}
+		for i := range len(value) {
+			calls = append(calls, fmt.Sprintf(`{"id":"ID","byte_offset":%d,"byte_limit":9}`, len(head)+i))
+		}
+		for _, args := range calls {
+			got := b.text(t, id, args)
+			body, _, _ := strings.Cut(got, "\n[")
+			if strings.Contains(got, "secret-v") || strings.Contains(body, "value") || !strings.Contains(got, "[redacted: the secret MODEL_KEY, 18 characters]") {
+				t.Errorf("%s shows %q", args, got)
+			}
+			if strings.Count(got, output.NoteReplaced) != 1 {
+				t.Errorf("%s does not say once that a secret is replaced: %q", args, got)
+			}
+		}
+		if got := b.text(t, id, `{"id":"ID","pattern":"known-sec"}`); !strings.Contains(got, "[No line matches.]") {
+			t.Errorf("a pattern asks for the value: %q", got)
+		}
+		if got := b.text(t, id, `{"id":"ID","pattern":"a1B2"}`); !strings.Contains(got, "ghp_a1B2") {
+			t.Errorf("what only looks secret is hidden: %q", got)
+		}
+	}
+}
+
 func TestRecallShowsTheImagesOfAResult(t *testing.T) {
 	b := newBench(t)
 	media := []tool.Media{{MIME: "image/png", Data: []byte("not really")}}

@@ -26,7 +26,7 @@ type view struct {
 	redactor *output.Redactor
 	block    int64 // recallBlock
 	out      strings.Builder
-	note     string // on what was cleaned
+	note     string // on what was cleaned or replaced
 }
 
 // line is a line of the result as it may be shown.
@@ -69,10 +69,7 @@ func (v *view) room() int { return recallRoom - 500 - v.out.Len() }
 // prepare returns raw, which stands at that offset of the result, as it may
 // be shown, with as many newlines as it has.
 func (v *view) prepare(raw string, offset int64) (shown string, err error) {
-	around := int64(output.MaxSecret)
-	if v.record.Verbatim {
-		around = 1 // nothing is redacted, and a line's end is two bytes at most
-	}
+	const around = int64(output.MaxSecret)
 	before, err := v.content.Window(offset-around, offset)
 	if err != nil {
 		return "", err
@@ -83,8 +80,11 @@ func (v *view) prepare(raw string, offset int64) (shown string, err error) {
 		return "", err
 	}
 	p := output.PrepareWindow(before, raw, after, v.record.Verbatim, v.redactor)
-	if v.note == "" {
+	switch {
+	case v.note == "":
 		v.note = p.Note
+	case v.record.Verbatim && p.Redacted != nil && !strings.HasSuffix(v.note, output.NoteReplaced):
+		v.note += " " + output.NoteReplaced // of a later block
 	}
 	return p.Text, nil
 }
