@@ -398,7 +398,7 @@ func cancelled(t *testing.T, place Place, q Query) time.Duration {
 func TestF037_TimeIsOver(t *testing.T) {
 	place := slowTree(t)
 	start := time.Now()
-	got, err := Grep(t.Context(), place, Query{Pattern: compile(t, "[ae].*[^xyz]{30,40}[0-9]{5}", match.Options{}), Limit: 10, Time: 100 * time.Millisecond})
+	got, err := Grep(t.Context(), place, Query{Pattern: compile(t, "[ae].*[^xyz]{30,40}[0-9]{5}", match.Options{}), Limit: 10, Time: 10 * time.Millisecond})
 	if err != nil || !got.TimeOut {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -70,8 +70,9 @@ func TestWriteReadEdit(t *testing.T) {
 	})
 }
 
-// TestReadWhileWritten: a log that grows all the time can be read, a file
-// that is rewritten in place all the time is refused or whole.
+// TestReadWhileWritten: of a log that grows all the time the beginning can
+// be read (a line that crosses a page may be seen in part), a file that is
+// rewritten in place all the time is refused or whole.
 func TestReadWhileWritten(t *testing.T) {
 	eachEngine(t, func(t *testing.T, dir string, open func(Options) *Workspace) {
 		w := open(Options{})
@@ -109,7 +110,7 @@ func TestReadWhileWritten(t *testing.T) {
 			for range 50 {
 				got, err := w.ReadFile(context.Background(), name, 1<<30)
 				switch {
-				case name == "log" && (err != nil || strings.Trim(string(got.Data), "a line\n") != "" || !strings.HasSuffix(string(got.Data), "\n")):
+				case name == "log" && (err != nil || !strings.HasPrefix(strings.Repeat("a line\n", len(got.Data)/7+1), string(got.Data))):
 					t.Errorf("the log: %d bytes, %v", len(got.Data), err)
 				case name == "row" && err != nil && !errors.Is(err, ErrUnsteady):
 					t.Errorf("the row: %v", err)
