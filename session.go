@@ -117,6 +117,14 @@ func (s *Session) Run(ctx context.Context, calls ...Call) []*tool.Result {
 	return s.dispatch.Run(ctx, calls...)
 }
 
+// Start takes the calls in, in their order and behind all that were started
+// before, and returns the function that runs them; it must be called, once,
+// and answers as [Session.Run] does. It is for a face whose calls arrive one
+// by one and run beside each other.
+func (s *Session) Start(ctx context.Context, calls ...Call) (wait func() []*tool.Result) {
+	return s.dispatch.Start(ctx, calls...)
+}
+
 // Explain says how a call would be judged. Nothing runs, nobody is asked and
 // nothing is recorded.
 func (s *Session) Explain(ctx context.Context, c Call) Explanation {

@@ -125,6 +125,13 @@ func (d *Dispatcher) Close(ctx context.Context) error {
 // that had to wait for it are cancelled, except after invalid input, which
 // had no effect.
 func (d *Dispatcher) Run(ctx context.Context, calls ...Call) []*tool.Result {
+	return d.Start(ctx, calls...)()
+}
+
+// Start takes the calls in, so that they have their places in the queue when
+// it returns, and gives the function that runs them and returns what
+// [Dispatcher.Run] does. That function must be called, once.
+func (d *Dispatcher) Start(ctx context.Context, calls ...Call) (wait func() []*tool.Result) {
 	results := make([]*tool.Result, len(calls))
 	b := &batch{ctx: ctx}
 	for i, c := range calls {
@@ -135,16 +142,10 @@ func (d *Dispatcher) Run(ctx context.Context, calls ...Call) []*tool.Result {
 		b.trips = append(b.trips, d.newTrip(c, b, i))
 	}
 	b.intake()
-	if len(b.trips) == 1 {
-		results[0] = b.trips[0].finish()
+	return func() []*tool.Result {
+		b.finish(results)
 		return results
 	}
-	var wg sync.WaitGroup
-	for i, t := range b.trips {
-		wg.Go(func() { results[i] = t.finish() })
-	}
-	wg.Wait()
-	return results
 }
 
 // batch is the calls of one Run.
@@ -166,6 +167,19 @@ func (b *batch) intake() {
 			b.failed = append(b.failed, t)
 		}
 	}
+}
+
+// finish takes every call the rest of its way.
+func (b *batch) finish(results []*tool.Result) {
+	if len(b.trips) == 1 {
+		results[0] = b.trips[0].finish()
+		return
+	}
+	var wg sync.WaitGroup
+	for i, t := range b.trips {
+		wg.Go(func() { results[i] = t.finish() })
+	}
+	wg.Wait()
 }
 
 // failedBefore returns a call, refused during intake, that p would have had

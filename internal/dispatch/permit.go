@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/handrail-tools/handrail/internal/permission"
+	"github.com/handrail-tools/handrail/internal/registry"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -71,11 +72,17 @@ func (t *trip) ask(ctx context.Context) *tool.Error {
 	return nil
 }
 
-// grant is what a yes for the session covers: the call, and the files that
-// it meant when the yes was given.
-func (t *trip) grant(digest string) string {
+// granted is what a yes for the session covers: the call, the files that it
+// meant when the yes was given, and the very tool, since another may take its
+// name.
+type granted struct {
+	entry  *registry.Entry
+	digest string
+}
+
+func (t *trip) grant(digest string) granted {
 	paths := slices.Concat(t.act.Reads, []string{""}, t.act.Writes)
-	return permission.Digest(digest, []byte(strings.Join(paths, "\x00")))
+	return granted{t.resolved.Entry, permission.Digest(digest, []byte(strings.Join(paths, "\x00")))}
 }
 
 func because(reason string) string {

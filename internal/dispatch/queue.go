@@ -26,6 +26,7 @@ type queue struct {
 	first   *place
 	last    *place
 	running int
+	stuck   int // calls that do not stop; with limit of them nobody runs
 	// drained is made when the queue is closed, and closed once nobody is
 	// left in it.
 	drained chan struct{}
@@ -130,8 +131,11 @@ func (q *queue) leave(p *place) {
 	if p.state == gone {
 		return
 	}
-	if p.state == running || p.state == stuck {
+	switch p.state {
+	case running:
 		q.running--
+	case stuck:
+		q.stuck--
 	}
 	p.state = gone
 	if p.prev == nil {
@@ -157,6 +161,8 @@ func (q *queue) markStuck(p *place) {
 	defer q.mu.Unlock()
 	if p.state == running {
 		p.state = stuck
+		q.running-- // its slot is free; what it may still do is not
+		q.stuck++
 		q.grant()
 	}
 }
@@ -168,7 +174,7 @@ func (q *queue) grant() {
 	for p := q.first; p != nil; p = p.next {
 		if p.state == waiting {
 			switch {
-			case ahead.stuckFor(p):
+			case ahead.stuckFor(p) || q.limit > 0 && q.stuck >= q.limit:
 				p.settle(blocked)
 			case ahead.clearFor(p) && (q.limit == 0 || q.running < q.limit):
 				p.settle(running)

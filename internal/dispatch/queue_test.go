@@ -132,3 +132,27 @@ func BenchmarkQueue(b *testing.B) {
 		q.leave(q.enter(tool.Safe, ""))
 	}
 }
+
+// TestStuckCallsGiveTheirSlotsBack: calls that do not stop do not keep others
+// from running until there are as many of them as slots; then nobody waits
+// for ever.
+func TestStuckCallsGiveTheirSlotsBack(t *testing.T) {
+	q := queue{limit: 2}
+	first, second := q.enter(tool.Safe, ""), q.enter(tool.Safe, "")
+	third := q.enter(tool.Safe, "")
+	q.markStuck(first)
+	if !isRunning(&q, third) {
+		t.Fatal("a stuck call keeps its slot")
+	}
+	q.leave(third)
+	q.markStuck(second)
+	late := q.enter(tool.Safe, "")
+	if err := q.wait(context.Background(), late); !errors.Is(err, errStuck) {
+		t.Fatalf("with every slot stuck a call waits: %v", err)
+	}
+	q.leave(late)
+	q.leave(first)
+	if p := q.enter(tool.Safe, ""); !isRunning(&q, p) {
+		t.Error("the queue does not recover")
+	}
+}

@@ -56,28 +56,28 @@ func Digest(name string, args []byte) string {
 // value is empty and ready; it is safe for concurrent use.
 type Grants struct {
 	mu  sync.Mutex
-	set map[string]bool
+	set map[any]bool
 }
 
 // maxGrants bounds what one session can remember; a person does not answer
 // more questions than this.
 const maxGrants = 10_000
 
-// Add remembers the act.
-func (g *Grants) Add(digest string) {
+// Add remembers the act, under a comparable value that stands for it.
+func (g *Grants) Add(act any) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.set == nil {
-		g.set = map[string]bool{}
+		g.set = map[any]bool{}
 	}
 	if len(g.set) < maxGrants {
-		g.set[digest] = true
+		g.set[act] = true
 	}
 }
 
 // Has reports whether the act was allowed.
-func (g *Grants) Has(digest string) bool {
+func (g *Grants) Has(act any) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.set[digest]
+	return g.set[act]
 }
