@@ -17,18 +17,41 @@ const drainGrace = 10 * time.Second
 
 // draining wraps a transport so that the end of input does not cut off
 // answers: a script that writes its requests and closes gets them all.
-type draining struct{ mcp.Transport }
+//
+// It also keeps the order of calls. The SDK handles each request in a
+// goroutine of its own, so of two calls that follow each other on the wire
+// the second could take its place in the queue first: the next call is read
+// only when the one before has its place.
+type draining struct {
+	mcp.Transport
+	placed *placed
+}
+
+// placed is told when a call has its place in the session's queue.
+type placed struct{ signal chan struct{} }
+
+func newPlaced() *placed { return &placed{make(chan struct{}, 1)} }
+
+func (p *placed) tell() {
+	select {
+	case p.signal <- struct{}{}:
+	default:
+	}
+}
 
 func (d draining) Connect(ctx context.Context) (mcp.Connection, error) {
 	conn, err := d.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &drainingConn{Connection: conn, open: map[jsonrpc.ID]bool{}, closed: make(chan struct{})}, nil
+	return &drainingConn{Connection: conn, placed: d.placed, open: map[jsonrpc.ID]bool{}, closed: make(chan struct{})}, nil
 }
 
 type drainingConn struct {
 	mcp.Connection
+	placed *placed
+	call   bool       // the last request that was read is a call; used by Read alone
+	callID jsonrpc.ID // its id, under mu
 
 	mu      sync.Mutex
 	open    map[jsonrpc.ID]bool
@@ -38,10 +61,25 @@ type drainingConn struct {
 }
 
 func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	if c.call {
+		c.call = false
+		select {
+		case <-c.placed.signal:
+		case <-c.closed:
+		case <-ctx.Done():
+		}
+	}
 	msg, err := c.Connection.Read(ctx)
 	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
 		c.mu.Lock()
 		c.open[req.ID] = true
+		if c.call = req.Method == "tools/call"; c.call {
+			c.callID = req.ID
+			select {
+			case <-c.placed.signal: // left by the call before
+			default:
+			}
+		}
 		c.mu.Unlock()
 	}
 	if errors.Is(err, io.EOF) {
@@ -75,6 +113,9 @@ func (c *drainingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if resp, ok := msg.(*jsonrpc.Response); ok {
 		c.mu.Lock()
 		delete(c.open, resp.ID)
+		if resp.ID == c.callID {
+			c.placed.tell() // refused before it came to the session
+		}
 		if c.settled != nil && len(c.open) == 0 {
 			close(c.settled)
 			c.settled = nil

@@ -31,6 +31,7 @@ type Options struct {
 type Server struct {
 	session *handrail.Session
 	sdk     *mcp.Server
+	placed  *placed
 
 	mu    sync.Mutex
 	shown map[string]bool // the names that the SDK lists
@@ -41,7 +42,7 @@ func New(session *handrail.Session, o Options) (*Server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{session: session, shown: map[string]bool{}}
+	s := &Server{session: session, placed: newPlaced(), shown: map[string]bool{}}
 	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "handrail", Title: "Handrail", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: o.Instructions,
 		Logger:       o.Logger,
@@ -57,7 +58,7 @@ func New(session *handrail.Session, o Options) (*Server, error) {
 // ServeStdio speaks over a pair of streams until the client goes away or ctx
 // ends. Calls that are still running then are cancelled.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	return s.serve(ctx, draining{&mcp.IOTransport{Reader: in, Writer: out}})
+	return s.serve(ctx, draining{&mcp.IOTransport{Reader: in, Writer: out}, s.placed})
 }
 
 func (s *Server) serve(ctx context.Context, t mcp.Transport) error {
@@ -140,7 +141,9 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 		defer r.stop()
 		c.Progress = r.report
 	}
-	r := s.session.Run(ctx, c)[0]
+	run := s.session.Start(ctx, c)
+	s.placed.tell()
+	r := run()[0]
 	if r.Code == tool.CodeUnknownTool {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: r.Text}
 	}

@@ -3,9 +3,11 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -245,3 +247,51 @@ func TestAnswersBeforeTheEnd(t *testing.T) {
 type writeCloser struct{ io.Writer }
 
 func (writeCloser) Close() error { return nil }
+
+// TestCallsKeepTheOrderOfTheWire: a read that follows a write on the wire
+// sees the write, although the SDK handles them beside each other.
+func TestCallsKeepTheOrderOfTheWire(t *testing.T) {
+	var written atomic.Int64
+	type number struct {
+		N int64 `json:"n" jsonschema:"a number"`
+	}
+	write := tool.Func("write", "Writes.", tool.Pure, func(_ context.Context, in number) (string, error) {
+		written.Store(in.N)
+		return "written", nil
+	})
+	read := tool.Typed[number]{
+		Spec: tool.Spec{Name: "read", Description: "Reads.", Effects: tool.Pure, Concurrency: tool.Safe},
+		Handle: func(_ context.Context, _ *tool.Call, in number) (*tool.Result, error) {
+			if got := written.Load(); got != in.N {
+				return nil, tool.Failf("read %d, want %d", got, in.N)
+			}
+			return tool.Text("as written"), nil
+		},
+	}.Tool()
+	session, err := handrail.Open(t.Context(), handrail.Options{NoBuiltins: true, Tools: []tool.Tool{write, read}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	server, err := New(session, Options{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in strings.Builder
+	in.WriteString(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+`)
+	const pairs = 300
+	for i := 1; i <= pairs; i++ {
+		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"write","arguments":{"n":%d}}}
+{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"read","arguments":{"n":%d}}}
+`, 2*i-1, i, 2*i, i)
+	}
+	var out strings.Builder
+	if err := server.ServeStdio(t.Context(), io.NopCloser(strings.NewReader(in.String())), writeCloser{&out}); err != nil && !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "as written"); n != pairs {
+		t.Errorf("%d of %d reads saw the write before them", n, pairs)
+	}
+}
