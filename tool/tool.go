@@ -130,7 +130,8 @@ type Spec struct {
 	// has no deadline.
 	WaitsForPerson bool
 	// Verbatim marks results whose text will be matched again, such as a
-	// file about to be edited: nothing in it is redacted.
+	// file about to be edited: only secrets that the session was told of
+	// are redacted, not what merely looks like one.
 	Verbatim bool
 	// Idempotent says that repeating a call changes nothing further.
 	Idempotent bool

@@ -363,3 +363,33 @@ func TestAYesCountsOnce(t *testing.T) {
 		t.Errorf("%s: asked %d, ran %d", got, asked, ran)
 	}
 }
+
+// TestStructuredResultsAreHeldToTheirText: what reaches the client beside
+// the text is redacted, bounded and as declared, or left out and said so.
+func TestStructuredResultsAreHeldToTheirText(t *testing.T) {
+	redactor := &output.Redactor{}
+	if err := redactor.Know("KEY", "correct-horse-battery"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, declares, returns, want, note string }{
+		{"as declared", `{"type":"object","properties":{"n":{"type":"integer"}}}`, `{"n":9007199254740993}`, `{"n":9007199254740993}`, ""},
+		{"a secret", `{"type":"object"}`, `{"k":"correct-horse-battery"}`, "", ""},
+		{"undeclared", ``, `{"n":1}`, "", "declares none"},
+		{"not JSON", `{"type":"object"}`, `not json`, "", "not valid JSON"},
+		{"another type", `{"type":"object","properties":{"n":{"type":"integer"}}}`, `{"n":"x"}`, "", "not what"},
+		{"too large", `{"type":"object"}`, `{"n":"` + strings.Repeat("x", 1<<20) + `"}`, "", "bytes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tl := safe("s", func(context.Context, *tool.Call) (*tool.Result, error) {
+				return &tool.Result{OK: true, Structured: json.RawMessage(c.returns)}, nil
+			})
+			if c.declares != "" {
+				tl.spec.Output = json.RawMessage(c.declares)
+			}
+			r := open(t, func(cfg *Config) { cfg.Redactor = redactor }, tl).Run(context.Background(), Call{Tool: "s"})[0]
+			if strings.Contains(string(r.Structured), "horse") || c.want != "" && string(r.Structured) != c.want || c.note != "" && (r.Structured != nil || !strings.Contains(r.Text, c.note)) {
+				t.Errorf("structured %.100s, text %.200s", r.Structured, r.Text)
+			}
+		})
+	}
+}

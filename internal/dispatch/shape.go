@@ -35,6 +35,7 @@ func (t *trip) shape(ctx context.Context) {
 	}
 	out := b.Apply(p.Text)
 	r.Text, r.Omitted = out.Text, out.Omitted
+	t.boundStructured()
 	if len(r.Media) > 0 {
 		t.boundMedia(ctx)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/handrail-tools/handrail/internal/args"
+	"github.com/handrail-tools/handrail/internal/schema"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -37,6 +38,9 @@ type Entry struct {
 	Spec *tool.Spec
 	// Args decodes the arguments of a call by the tool's own schema.
 	Args *args.Schema
+	// Output is the compiled schema of structured results, or nil where the
+	// tool declares none.
+	Output *schema.Schema
 
 	// The optional halves of the tool, or nil where it lacks one.
 	Assesser    tool.Assesser
@@ -60,11 +64,17 @@ func newEntry(t tool.Tool, opts Options) (*Entry, error) {
 	if err := checkSpec(spec); err != nil {
 		return nil, fmt.Errorf("registering the tool %q: %w", tool.Clip(spec.Name), err)
 	}
-	schema, err := args.Compile(spec.Name, spec.Input, spec.ArgAliases)
+	in, err := args.Compile(spec.Name, spec.Input, spec.ArgAliases)
 	if err != nil {
 		return nil, fmt.Errorf("registering the tool %q: %w", spec.Name, err)
 	}
-	e := &Entry{Options: opts, Tool: t, Spec: spec, Args: schema}
+	var out *schema.Schema
+	if spec.Output != nil {
+		if out, err = schema.Compile(spec.Output); err != nil {
+			return nil, fmt.Errorf("registering the tool %q: its output schema: %w", spec.Name, err)
+		}
+	}
+	e := &Entry{Options: opts, Tool: t, Spec: spec, Args: in, Output: out}
 	e.Assesser, _ = t.(tool.Assesser)
 	e.Preflighter, _ = t.(tool.Preflighter)
 	e.Resumer, _ = t.(tool.Resumer)

@@ -22,8 +22,7 @@ type Entry struct {
 	Tool, Call string
 	// Text is the whole text as the tool gave it: not cleaned, not redacted.
 	Text string
-	// Verbatim says that the text may be shown unredacted, as
-	// [tool.Spec.Verbatim] does.
+	// Verbatim is [tool.Spec.Verbatim] of the tool.
 	Verbatim bool
 	// Media are the images and other content, whole.
 	Media []tool.Media

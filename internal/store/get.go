@@ -40,7 +40,7 @@ func (s Scope) admits(r *record) bool {
 type Record struct {
 	ID, Session, Workspace, Tool, Call string
 	Created                            time.Time
-	// Verbatim says that the text may be shown unredacted.
+	// Verbatim is as it was given.
 	Verbatim bool
 	// Size is the length of the text in bytes, Lines how many lines it has.
 	Size  int64
