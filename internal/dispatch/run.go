@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -148,17 +147,10 @@ func (t *trip) settleError(ctx context.Context, err error) *tool.Error {
 	return stop
 }
 
-// reader stands for the tool that reads a file: what rules keep from it is
-// kept from every tool that walks through folders.
-var reader = tool.Spec{Name: "read_file"}
-
 // surround adds to ctx what tools take from it.
 func (t *trip) surround(ctx context.Context) context.Context {
-	if t.d.Surround != nil {
-		ctx = t.d.Surround(ctx)
+	if t.d.Surround == nil {
+		return ctx
 	}
-	if closed := t.d.Judge.Closes(t.spec, &reader); closed != nil {
-		ctx = workspace.WithClosed(ctx, closed)
-	}
-	return ctx
+	return t.d.Surround(ctx)
 }

@@ -187,27 +187,6 @@ func (j *Judge) Narrow(mode Mode) (*Judge, error) {
 	return &own, nil
 }
 
-// Closes returns a function that says whether a deny or ask rule keeps a path
-// from a tool that walks through folders, or nil where no such rule has a
-// path. What a rule keeps from read_file is kept from every tool that walks:
-// a file that may not be read may not be searched either.
-func (j *Judge) Closes(spec, reader *tool.Spec) func(path string) bool {
-	var closing []rule
-	for _, list := range [][]rule{j.deny, j.ask} {
-		for _, r := range list {
-			if r.path != "" && (r.covers(spec) || reader != nil && r.covers(reader)) {
-				closing = append(closing, r)
-			}
-		}
-	}
-	if closing == nil {
-		return nil
-	}
-	return func(path string) bool {
-		return slices.ContainsFunc(closing, func(r rule) bool { return r.matchesPath(path) })
-	}
-}
-
 // Judge decides about an act. It does not ask anybody.
 func (j *Judge) Judge(a Act) Verdict {
 	if r, ok := matchAny(j.deny, a); ok {
@@ -223,8 +202,7 @@ func (j *Judge) Judge(a Act) Verdict {
 	if j.approval == Always || j.approval == Untrusted && !effects.Within(tool.Read) {
 		return Verdict{Ask, "approval " + string(j.approval), "a person is asked about every such call"}
 	}
-	r, granted := matchAll(j.allow, a)
-	if effects&^granted&^j.covered()&^tool.Pure == 0 && granted != 0 {
+	if r, ok := matchAll(j.allow, a); ok {
 		return Verdict{Allow, r.text, "an allow rule covers this call"}
 	}
 	if beyond := effects &^ j.covered() &^ tool.Pure; beyond != 0 {

@@ -103,15 +103,6 @@ func TestRules(t *testing.T) {
 		{"path allow, two rules together", Config{Allow: []string{"write_file(docs/**)", "write_file(b)"}}, act(write, "docs/a", "b"), Allow, "write_file(b)"},
 		{"domain allow", Config{Allow: []string{"web_fetch(domain:example.com)"}}, toHost("api.Example.com."), Allow, "web_fetch(domain:example.com)"},
 		{"domain lookalike", Config{Allow: []string{"web_fetch(domain:example.com)"}}, toHost("badexample.com"), Ask, "mode read-only"},
-		{"H5 a path says nothing of the network", Config{Allow: []string{"write_file(docs/**)"}},
-			Act{Spec: write, Effects: tool.Write | tool.Network, Writes: []string{"docs/a"}}, Ask, "mode read-only"},
-		{"a path rule beside a mode that covers the rest", Config{Allow: []string{"web_fetch(domain:example.com)"}},
-			Act{Spec: fetch, Effects: tool.Network | tool.Read, Hosts: []string{"example.com:443"}}, Allow, "web_fetch(domain:example.com)"},
-		{"domain deny with a port", Config{Deny: []string{"web_fetch(domain:evil.com)"}, Mode: FullAccess}, toHost("evil.com:443"), Deny, "web_fetch(domain:evil.com)"},
-		{"domain deny, unreadable host", Config{Deny: []string{"web_fetch(domain:evil.com)"}, Mode: FullAccess}, toHost("user@evil.com"), Deny, "web_fetch(domain:evil.com)"},
-		{"domain allow, unreadable host", Config{Allow: []string{"web_fetch(domain:evil.com)"}}, toHost("x/evil.com"), Ask, "mode read-only"},
-		{"rooted path", Config{Deny: []string{"read_file(/secret)"}}, act(read, "a/secret"), Allow, "mode read-only"},
-		{"rooted path, at the root", Config{Deny: []string{"read_file(/secret)"}}, act(read, "secret/x"), Deny, "read_file(/secret)"},
 		{"domain deny, host unknown", Config{Deny: []string{"web_fetch(domain:example.com)"}, Mode: FullAccess}, toHost(), Deny, "web_fetch(domain:example.com)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -130,7 +121,7 @@ func TestMistakesAreReportedAtOnce(t *testing.T) {
 	_, err := New(Config{
 		Mode: "workspace-wirte", Approval: "sometimes",
 		Allow: []string{"raed_file", "shell(git *)", "read_file(", "*"},
-		Deny:  []string{"read_file( x)", "read_file(a//b)", "read_file(!x)", "read_file(../x)", "web_fetch(domain:*.com)", "read_file()", "read_file([)"},
+		Deny:  []string{"read_file(/etc/passwd)", "read_file(../x)", "web_fetch(domain:*.com)", "read_file()", "read_file([)"},
 	}, catalog)
 	if err == nil {
 		t.Fatal("no error")
@@ -138,7 +129,7 @@ func TestMistakesAreReportedAtOnce(t *testing.T) {
 	for _, want := range []string{
 		`did you mean "workspace-write"?`, `unknown approval "sometimes"`, `did you mean "read_file"?`,
 		"commands cannot be judged by pattern", "closing", "wildcard", "relative to the workspace", "bare host name", "empty pattern",
-		"not a valid path pattern", "would never hold",
+		"not a valid path pattern",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in:\n%v", want, err)

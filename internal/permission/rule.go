@@ -3,7 +3,6 @@ package permission
 import (
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 
@@ -85,16 +84,10 @@ func (r *rule) parsePattern(pattern string, spec *tool.Spec) error {
 		return fmt.Errorf("%q: a pattern needs a tool that declares which files or hosts it touches; "+
 			"commands cannot be judged by pattern, so use the bare name", tool.Clip(r.text))
 	}
-	if pattern != strings.TrimSpace(pattern) || strings.Contains(pattern, "//") || strings.HasPrefix(pattern, "!") {
-		return fmt.Errorf("%q: blanks at an end, \"//\" and a leading \"!\" match no path, so the rule would never hold", tool.Clip(r.text))
-	}
-	pattern, rooted := strings.CutPrefix(pattern, "/")
-	if pattern == "" || strings.HasPrefix(pattern, "~") || slices.Contains(strings.Split(pattern, "/"), "..") {
+	if strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~") || slices.Contains(strings.Split(pattern, "/"), "..") {
 		return fmt.Errorf("%q: a path pattern is relative to the workspace, without \"..\"", tool.Clip(r.text))
 	}
-	if r.path = strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/"); !rooted {
-		r.path = anchored(strings.TrimPrefix(pattern, "./"))
-	}
+	r.path = anchored(strings.TrimPrefix(pattern, "./"))
 	if !doublestar.ValidatePattern(r.path) {
 		return fmt.Errorf("%q is not a valid path pattern", tool.Clip(r.text))
 	}
@@ -127,6 +120,11 @@ func (r rule) matchesPath(p string) bool {
 	return doublestar.MatchUnvalidated(r.path, p) || doublestar.MatchUnvalidated(r.path+"/**", p)
 }
 
+func (r rule) matchesHost(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return host == r.domain || strings.HasSuffix(host, "."+r.domain)
+}
+
 // matchAny returns the first rule that matches any part of the act. What
 // could not be resolved, or was not stated, counts as matching: a deny must
 // not be lost because a path is unclear.
@@ -139,7 +137,7 @@ func matchAny(rules []rule, a Act) (rule, bool) {
 		case r.any:
 			return r, true
 		case r.domain != "":
-			if len(a.Hosts) == 0 || slices.ContainsFunc(a.Hosts, r.deniesHost) {
+			if len(a.Hosts) == 0 || slices.ContainsFunc(a.Hosts, r.matchesHost) {
 				return r, true
 			}
 		default:
@@ -152,65 +150,37 @@ func matchAny(rules []rule, a Act) (rule, bool) {
 	return rule{}, false
 }
 
-// matchAll returns which effects the rules allow the act, and the last rule
-// that it took. A bare rule allows them all; a path rule speaks of files
-// only, and a domain rule of the network only, and together they must cover
-// every path and host of the act.
-func matchAll(rules []rule, a Act) (last rule, granted tool.Effects) {
+// matchAll returns the last rule needed so that rules together cover every
+// part of the act.
+func matchAll(rules []rule, a Act) (rule, bool) {
+	var last rule
+	var found bool
+	covered := func(part string, match func(rule, string) bool) bool {
+		for _, r := range rules {
+			if r.covers(a.Spec) && match(r, part) {
+				last, found = r, true
+				return true
+			}
+		}
+		return false
+	}
 	for _, r := range rules {
 		if r.any && r.covers(a.Spec) {
-			return r, tool.AllEffects
+			return r, true
 		}
 	}
 	if a.Unresolved != "" || a.Command != "" {
-		return rule{}, 0
+		return rule{}, false
 	}
-	covered := func(parts []string, match func(rule, string) bool) bool {
-		for _, part := range parts {
-			i := slices.IndexFunc(rules, func(r rule) bool { return r.covers(a.Spec) && match(r, part) })
-			if i < 0 {
-				return false
-			}
-			last = rules[i]
+	for _, p := range slices.Concat(a.Reads, a.Writes) {
+		if !covered(p, func(r rule, p string) bool { return r.path != "" && r.matchesPath(p) }) {
+			return rule{}, false
 		}
-		return true
 	}
-	if !covered(slices.Concat(a.Reads, a.Writes), rule.allowsPath) || !covered(a.Hosts, rule.allowsHost) {
-		return rule{}, 0
+	for _, h := range a.Hosts {
+		if !covered(h, func(r rule, h string) bool { return r.domain != "" && r.matchesHost(h) }) {
+			return rule{}, false
+		}
 	}
-	if len(a.Reads)+len(a.Writes) > 0 {
-		granted |= tool.Read | tool.Write
-	}
-	if len(a.Hosts) > 0 {
-		granted |= tool.Network
-	}
-	return last, granted
-}
-
-func (r rule) allowsPath(p string) bool { return r.path != "" && r.matchesPath(p) }
-
-// allowsHost reports whether the rule surely covers a host.
-func (r rule) allowsHost(host string) bool {
-	name, ok := hostName(host)
-	return r.domain != "" && ok && r.inDomain(name)
-}
-
-// deniesHost reports whether the rule may cover a host: one that cannot be
-// read counts.
-func (r rule) deniesHost(host string) bool {
-	name, ok := hostName(host)
-	return !ok || r.inDomain(name)
-}
-
-func (r rule) inDomain(name string) bool {
-	return name == r.domain || strings.HasSuffix(name, "."+r.domain)
-}
-
-// hostName returns the name in a host with or without a port.
-func hostName(host string) (string, bool) {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
-	return host, host != "" && !strings.ContainsAny(host, "/@?# \t\\")
+	return last, found
 }

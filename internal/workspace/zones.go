@@ -2,8 +2,6 @@ package workspace
 
 import (
 	"cmp"
-	"context"
-	"path"
 	"slices"
 	"strings"
 )
@@ -42,33 +40,8 @@ func settle(at place) place {
 	return at
 }
 
-// Judged returns a path below the root as rules know it: seen from
-// [Options].Top. An absolute path, in a granted folder, is returned as it is.
-func (w *Workspace) Judged(rel string) string {
-	if path.IsAbs(rel) {
-		return rel
-	}
-	return w.zones[0].fromTop(rel)
-}
-
-type closedKey struct{}
-
-// WithClosed returns a context that carries to a tool which paths, as rules
-// know them, it may not look at although it may look at the folder above.
-func WithClosed(ctx context.Context, closed func(judged string) bool) context.Context {
-	return context.WithValue(ctx, closedKey{}, closed)
-}
-
-// Closed returns what a tool that walks through folders must leave out: what
-// the workspace keeps from everybody, and what the context adds for the
-// call. The path is as [Resolved.Rel] spells it.
-func (w *Workspace) Closed(ctx context.Context) func(rel string) bool {
-	further, ok := ctx.Value(closedKey{}).(func(string) bool)
-	if !ok {
-		return w.Unreadable
-	}
-	return func(rel string) bool { return w.Unreadable(rel) || further(w.Judged(rel)) }
-}
+// fromTop is a path below the root, seen from the top.
+func (w *Workspace) fromTop(rel string) string { return w.zones[0].fromTop(rel) }
 
 // fromTop is a path in a zone that lies beneath the top, seen from there.
 func (z *zone) fromTop(rel string) string {

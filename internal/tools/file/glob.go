@@ -67,7 +67,7 @@ func findFiles(ctx context.Context, _ *tool.Call, in globArgs) (*tool.Result, er
 	}
 	in.Limit, in.Offset = max(in.Limit, 1), max(in.Offset, 0)
 	w := workspace.From(ctx)
-	place, dropped, err := openPlace(ctx, w, in.Path)
+	place, dropped, err := openPlace(w, in.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func findFiles(ctx context.Context, _ *tool.Call, in globArgs) (*tool.Result, er
 		if err := place.Tree.Close(); err != nil {
 			return nil, err
 		}
-		if place, dropped, err = openPlace(ctx, w, base); err != nil {
+		if place, dropped, err = openPlace(w, base); err != nil {
 			return nil, err
 		}
 		g = g.Below()

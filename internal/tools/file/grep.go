@@ -73,7 +73,7 @@ func grep(ctx context.Context, _ *tool.Call, in grepArgs) (*tool.Result, error) 
 	if info, err := w.Stat(in.Path); err == nil && !info.IsDir() {
 		return grepFile(ctx, w, in, q)
 	}
-	place, dropped, err := openPlace(ctx, w, in.Path)
+	place, dropped, err := openPlace(w, in.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -98,9 +98,6 @@ func grepFile(ctx context.Context, w *workspace.Workspace, in grepArgs, q search
 	at, err := w.Resolve(in.Path)
 	if err != nil {
 		return nil, err
-	}
-	if w.Closed(ctx)(at.Rel) {
-		return nil, tool.Errorf(tool.CodeDenied, "%s is closed to tools by a rule; it was not searched", tool.Clip(in.Path))
 	}
 	f, err := w.OpenFile(in.Path)
 	if err != nil {

@@ -73,7 +73,7 @@ func listDir(ctx context.Context, _ *tool.Call, in listArgs) (*tool.Result, erro
 		return nil, tool.Failf("opening %s: %w", tool.Clip(in.Path), err)
 	}
 	defer func() { _ = tree.Close() }()
-	l := &listing{ctx: ctx, w: w, isClosed: w.Closed(ctx), in: in}
+	l := &listing{ctx: ctx, w: w, in: in}
 	var level *ignore.Level
 	if at.Rel != "." {
 		l.prefix = at.Rel + "/"
@@ -92,11 +92,10 @@ func listDir(ctx context.Context, _ *tool.Call, in listArgs) (*tool.Result, erro
 
 // listing gathers the entries of a folder and of those below it.
 type listing struct {
-	ctx      context.Context
-	w        *workspace.Workspace
-	isClosed func(rel string) bool
-	in       listArgs
-	prefix   string
+	ctx    context.Context
+	w      *workspace.Workspace
+	in     listArgs
+	prefix string
 
 	lines                  []string // those to show
 	seen, files, folders   int
@@ -148,7 +147,7 @@ func (l *listing) leavesOut(rel string, item walk.Item) bool {
 	case !l.in.Hidden && strings.HasPrefix(item.Name, "."):
 		l.hidden++
 		return true
-	case l.isClosed(l.prefix + path.Join(rel, item.Name)):
+	case l.w.Unreadable(l.prefix + path.Join(rel, item.Name)):
 		l.closed++
 		return true
 	}

@@ -1,7 +1,6 @@
 package file
 
 import (
-	"context"
 	"fmt"
 	"path"
 	"strconv"
@@ -18,7 +17,7 @@ import (
 // openPlace opens a folder of the workspace for a search, with the ignore
 // rules of the folders above it. dropped says that those rules leave the
 // folder itself out. Close what it returns.
-func openPlace(ctx context.Context, w *workspace.Workspace, name string) (p search.Place, dropped bool, err error) {
+func openPlace(w *workspace.Workspace, name string) (p search.Place, dropped bool, err error) {
 	at, err := w.Resolve(name)
 	if err != nil {
 		return search.Place{}, false, err
@@ -32,10 +31,9 @@ func openPlace(ctx context.Context, w *workspace.Workspace, name string) (p sear
 	if err != nil {
 		return search.Place{}, false, fmt.Errorf("opening %s for a search: %w", tool.Clip(name), err)
 	}
-	closed := w.Closed(ctx)
 	p = search.Place{
 		Tree:   tree,
-		Closed: func(p []byte) bool { return closed(string(p)) },
+		Closed: func(p []byte) bool { return w.Unreadable(string(p)) },
 		Absent: func(p []byte) bool { return stray(w, string(p)) },
 	}
 	if at.Rel != "." {
