@@ -4,7 +4,9 @@
 //
 // The order is fixed: a deny rule, then protected paths, then an ask rule,
 // then an allow rule or a grant, then the mode. A deny or ask that matches
-// any part of the act decides for the whole; an allow must cover every part.
+// any part of the act decides for the whole. An allow rule with a pattern grants
+// only the effects that its pattern is about, and only where it covers every
+// path or host of the act; what else the act would do is up to the mode.
 package permission
 
 import (
@@ -106,7 +108,9 @@ type Act struct {
 	// Protected is the first path that the workspace itself closes to the
 	// call, or ""; ProtectedBy says why.
 	Protected, ProtectedBy string
-	// Unresolved is the first path that could not be resolved, or "".
+	// Unresolved is a path that could not be resolved, or "". What it means
+	// is unknown, so that only a rule for every call or the mode
+	// [FullAccess] lets it be read or written without a question.
 	Unresolved string
 	Hosts      []string
 	Command    string
@@ -202,12 +206,20 @@ func (j *Judge) Judge(a Act) Verdict {
 	if j.approval == Always || j.approval == Untrusted && !effects.Within(tool.Read) {
 		return Verdict{Ask, "approval " + string(j.approval), "a person is asked about every such call"}
 	}
-	if r, ok := matchAll(j.allow, a); ok {
+	r, granted := matchAll(j.allow, a)
+	if granted == tool.AllEffects {
 		return Verdict{Allow, r.text, "an allow rule covers this call"}
 	}
-	if beyond := effects &^ j.covered() &^ tool.Pure; beyond != 0 {
+	if a.Unresolved != "" && effects&(tool.Read|tool.Write) != 0 && j.mode != FullAccess {
+		return j.asked(Verdict{Ask, "mode " + string(j.mode),
+			fmt.Sprintf("the session has no workspace that could say what %s is", tool.Clip(a.Unresolved))})
+	}
+	if beyond := effects &^ j.covered() &^ granted &^ tool.Pure; beyond != 0 {
 		return j.asked(Verdict{Ask, "mode " + string(j.mode),
 			fmt.Sprintf("the call may do more than this session allows by itself (%s)", beyond)})
+	}
+	if granted != 0 {
+		return Verdict{Allow, r.text, "an allow rule covers this call"}
 	}
 	return Verdict{Allow, "mode " + string(j.mode), "the mode covers what the call does"}
 }

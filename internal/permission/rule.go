@@ -150,37 +150,40 @@ func matchAny(rules []rule, a Act) (rule, bool) {
 	return rule{}, false
 }
 
-// matchAll returns the last rule needed so that rules together cover every
-// part of the act.
-func matchAll(rules []rule, a Act) (rule, bool) {
-	var last rule
-	var found bool
-	covered := func(part string, match func(rule, string) bool) bool {
-		for _, r := range rules {
-			if r.covers(a.Spec) && match(r, part) {
-				last, found = r, true
-				return true
-			}
-		}
-		return false
-	}
+// matchAll returns what the allow rules together grant of the act's effects,
+// and the last rule needed for it. A rule without a pattern grants all of
+// them. Path rules grant reading and writing, each only where the act says
+// which files that means and the rules cover every one; domain rules grant
+// the network, where they cover every host.
+func matchAll(rules []rule, a Act) (last rule, granted tool.Effects) {
 	for _, r := range rules {
 		if r.any && r.covers(a.Spec) {
-			return r, true
+			return r, tool.AllEffects
 		}
 	}
-	if a.Unresolved != "" || a.Command != "" {
-		return rule{}, false
+	if a.Command != "" {
+		return rule{}, 0
 	}
-	for _, p := range slices.Concat(a.Reads, a.Writes) {
-		if !covered(p, func(r rule, p string) bool { return r.path != "" && r.matchesPath(p) }) {
-			return rule{}, false
+	covered := func(parts []string, match func(rule, string) bool) bool {
+		for _, part := range parts {
+			i := slices.IndexFunc(rules, func(r rule) bool { return r.covers(a.Spec) && match(r, part) })
+			if i < 0 {
+				return false
+			}
+			last = rules[i]
+		}
+		return len(parts) > 0
+	}
+	byPath := func(r rule, p string) bool { return r.path != "" && r.matchesPath(p) }
+	byHost := func(r rule, h string) bool { return r.domain != "" && r.matchesHost(h) }
+	if a.Unresolved == "" && covered(slices.Concat(a.Reads, a.Writes), byPath) {
+		granted |= tool.Read
+		if len(a.Writes) > 0 {
+			granted |= tool.Write
 		}
 	}
-	for _, h := range a.Hosts {
-		if !covered(h, func(r rule, h string) bool { return r.domain != "" && r.matchesHost(h) }) {
-			return rule{}, false
-		}
+	if covered(a.Hosts, byHost) {
+		granted |= tool.Network
 	}
-	return last, found
+	return last, granted
 }
