@@ -82,3 +82,56 @@ func TestUnresolvedIsAsked(t *testing.T) {
 		})
 	}
 }
+
+// However a tool spells a host, a rule that denies it holds; a rule that
+// allows it holds only where it is clear what the host is.
+func TestSpellingsOfHosts(t *testing.T) {
+	const yes, no, unclear = "yes", "no", "unclear"
+	for _, c := range []struct{ domain, host, means string }{
+		{"evil.com", "evil.com", yes}, {"evil.com", "evil.com:443", yes}, {"evil.com", "EVIL.com.", yes},
+		{"evil.com", "Evil.com.:443", yes}, {"EVIL.com.", "a.evil.com:8080", yes}, {"evil.com", "evil.com.example.org", no},
+		{"evil.com", "notevil.com", no}, {"evil.com", "evil.com:x", unclear}, {"evil.com", "evil.com..", unclear},
+		{"evil.com", "http://evil.com/", unclear}, {"evil.com", "u@evil.com", unclear}, {"evil.com", "", unclear},
+		{"evil.com", "evil。com", unclear}, {"evil.com", "evil.com ", unclear}, {"evil.com", "[evil.com]:80", unclear},
+		{"evil.com", "evil.com:99999", unclear}, {"evil.com", "a:b:c", unclear}, {"evil.com", "evil.com:", unclear},
+		{"::1", "[::1]:80", yes}, {"[::1]", "::1", yes}, {"::1", "[0:0::0001]", yes}, {"::1", "[::1]80", unclear}, {"::1", "[::1", unclear},
+		{"fe80::1", "[fe80::1%eth0]:80", yes}, {"127.0.0.1", "127.0.0.1:80", yes}, {"127.0.0.1", "[::ffff:127.0.0.1]", yes},
+		{"127.0.0.1", "127.0.0.1.", yes}, {"127.0.0.1", "127.1", unclear}, {"127.0.0.1", "2130706433", unclear}, {"127.0.0.1", "0x7f.0x1", unclear},
+		{"127.0.0.1", "127.0.0.2", no},
+	} {
+		a := Act{Spec: fetch, Effects: tool.Network, Hosts: []string{c.host}}
+		rules := []string{"web_fetch(domain:" + c.domain + ")"}
+		denied := judged(t, Config{Mode: FullAccess, Deny: rules}, a).Outcome == Deny
+		allowed := judged(t, Config{Allow: rules}, a).Outcome == Allow
+		if denied != (c.means != no) || allowed != (c.means == yes) {
+			t.Errorf("%s and %q: denied %v, allowed %v; want %s", c.domain, c.host, denied, allowed, c.means)
+		}
+	}
+}
+
+// A rule that could never match protects nothing, so it is refused.
+func TestPatternsThatMatchNothing(t *testing.T) {
+	for _, p := range []string{
+		" a", "a ", "a/\t", "a//b", "//a", ".//a", "!a", "!a/b", "/", "./", ".", "a/./b", "a/.", "/..", "/../a", "a/..", "~/a",
+		"domain:evil.com:443", "domain:http://evil.com", "domain: evil.com", "domain:evil。com", "domain:[::1]:80", "domain:",
+	} {
+		if _, err := New(Config{Deny: []string{"read_file(" + p + ")"}}, catalog); err == nil {
+			t.Errorf("%q is taken", p)
+		}
+	}
+}
+
+func TestAnchoredPatterns(t *testing.T) {
+	for _, c := range []struct {
+		pattern, path string
+		match         bool
+	}{
+		{"/secret", "secret", true}, {"/secret", "secret/a", true}, {"/secret", "x/secret", false}, {"/secret/", "secret/a", true},
+		{"secret", "x/secret/a", true}, {"/a/*.go", "a/b.go", true}, {"/**/x", "a/x", true}, {"./secret", "x/secret", true},
+	} {
+		v := judged(t, Config{Mode: FullAccess, Deny: []string{"read_file(" + c.pattern + ")"}}, act(read, c.path))
+		if (v.Outcome == Deny) != c.match {
+			t.Errorf("%s and %s: %v", c.pattern, c.path, v)
+		}
+	}
+}

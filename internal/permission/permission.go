@@ -66,7 +66,8 @@ type Config struct {
 	Approval Approval `json:"approval,omitempty"`
 	// Allow, Ask and Deny are rules: a tool's name or alias, or
 	// Tool(pattern), where the pattern is a gitignore-style path for a tool
-	// that touches files, or domain:HOST for one that reaches the network.
+	// that touches files, seen from the top of the workspace where it has a
+	// slash before its end, or domain:HOST for one that reaches the network.
 	Allow []string `json:"allow,omitempty"`
 	Ask   []string `json:"ask,omitempty"`
 	Deny  []string `json:"deny,omitempty"`
