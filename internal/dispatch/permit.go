@@ -73,7 +73,7 @@ func (t *trip) ask(ctx context.Context) *tool.Error {
 // grant is what a yes for the session covers: the call, and the files that
 // it meant when the yes was given.
 func (t *trip) grant(digest string) string {
-	paths := slices.Concat(t.act.Reads, []string{""}, t.act.Writes)
+	paths := slices.Concat(t.act.Reads, []string{""}, t.act.Writes, []string{""}, t.act.Trees)
 	return permission.Digest(digest, []byte(strings.Join(paths, "\x00")))
 }
 

@@ -135,3 +135,68 @@ func TestAnchoredPatterns(t *testing.T) {
 		}
 	}
 }
+
+// A read of a folder is a read of everything beneath it.
+func TestTrees(t *testing.T) {
+	grep := &tool.Spec{Name: "grep", Effects: tool.Read | tool.Write}
+	for _, c := range []struct {
+		rule, tree               string
+		foreign, own, allowWhole bool // denied for a foreign tool, for one that filters; covered by an allow
+	}{
+		{"secret/**", ".", true, false, false}, {"secret/**", "secret", true, true, true}, {"secret/**", "secret/a", true, true, true},
+		{"secret/**", "docs", false, false, false}, {"a/b/c", "a", true, false, false}, {"a/b/c", "a/x", false, false, false},
+		{"a/*/c", "a/x", true, false, false}, {"*.env", "docs", true, false, false}, {"/secret", "x/secret", false, false, false},
+		{"a/{b,c/d}", "a/c", true, false, false}, {`a/\b`, "a", true, false, false}, {".*", ".", true, false, false}, {"*.*", ".", true, false, false},
+		{"**/*", ".", true, true, true}, {"/**", ".", true, true, true}, {"docs", "docs", true, true, true}, {"docs/*.md", "docs", true, false, false},
+	} {
+		rules := []string{"grep(" + c.rule + ")"}
+		for filtered, want := range map[bool]bool{false: c.foreign, true: c.own} {
+			a := Act{Spec: grep, Effects: tool.Read, Trees: []string{c.tree}, Filtered: filtered}
+			for _, with := range []Config{{Mode: FullAccess, Deny: rules}, {Mode: FullAccess, Ask: rules}} {
+				j, err := New(with, append(names{grep}, catalog...))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if v := j.Judge(a); (v.Outcome != Allow) != want {
+					t.Errorf("%s and %s, filtered %v: %v, want closed %v", c.rule, c.tree, filtered, v, want)
+				}
+			}
+		}
+		j, err := New(Config{Allow: rules}, append(names{grep}, catalog...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := j.Judge(Act{Spec: grep, Effects: tool.Read, Trees: []string{c.tree}}); (v.Rule == rules[0]) != c.allowWhole {
+			t.Errorf("allow %s for %s: %v", c.rule, c.tree, v)
+		}
+	}
+}
+
+// What a tool leaves out of its trees.
+func TestClosed(t *testing.T) {
+	grep := &tool.Spec{Name: "grep", Effects: tool.Read}
+	j, err := New(Config{
+		Deny: []string{"grep(denied/**)", "read_file(*.env)", "write_file(written)"}, Ask: []string{"grep(asked/**)", "read_file(viewed)"},
+	}, append(names{grep}, catalog...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		tree, path string
+		closed     bool
+	}{
+		{".", "denied", true}, {".", "denied/a/b", true}, {".", "x/.env", true}, {".", "x/a.env", true}, {".", "asked/a", true},
+		{"asked", "asked/a", false}, {"asked", "asked/a.env", true}, {".", "written", false}, {".", "viewed", false}, {".", "a", false},
+	} {
+		closed := j.Closed(Act{Spec: grep, Trees: []string{c.tree}, Filtered: true})
+		if closed(c.path) != c.closed {
+			t.Errorf("%s in %s: closed %v", c.path, c.tree, !c.closed)
+		}
+	}
+	if v := j.Judge(Act{Spec: grep, Effects: tool.Read, Trees: []string{"x/a.env"}, Filtered: true}); v.Outcome != Deny {
+		t.Errorf("a file that may not be read is searched: %v", v)
+	}
+	if (&Judge{}).Closed(Act{Spec: grep, Filtered: true}) != nil {
+		t.Error("the zero judge closes something")
+	}
+}

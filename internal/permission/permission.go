@@ -106,6 +106,11 @@ type Act struct {
 	Effects tool.Effects
 	// Reads and Writes are resolved workspace paths.
 	Reads, Writes []string
+	// Trees are resolved folders of which everything beneath may be read.
+	Trees []string
+	// Filtered says that the tool leaves out of its trees what
+	// [Judge.Closed] names.
+	Filtered bool
 	// Protected is the first path that the workspace itself closes to the
 	// call, or ""; ProtectedBy says why.
 	Protected, ProtectedBy string
@@ -194,13 +199,13 @@ func (j *Judge) Narrow(mode Mode) (*Judge, error) {
 
 // Judge decides about an act. It does not ask anybody.
 func (j *Judge) Judge(a Act) Verdict {
-	if r, ok := matchAny(j.deny, a); ok {
+	if r, ok := matchAny(j.deny, a, true); ok {
 		return Verdict{Deny, r.text, "a deny rule covers this call"}
 	}
 	if a.Protected != "" {
 		return Verdict{Deny, "protected path", fmt.Sprintf("%s is closed to tools: %s", tool.Clip(a.Protected), tool.Clip(a.ProtectedBy))}
 	}
-	if r, ok := matchAny(j.ask, a); ok {
+	if r, ok := matchAny(j.ask, a, false); ok {
 		return j.asked(Verdict{Ask, r.text, "an ask rule covers this call"})
 	}
 	effects := a.Effects.Declared()

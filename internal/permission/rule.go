@@ -139,7 +139,12 @@ func (r rule) covers(spec *tool.Spec) bool {
 }
 
 // matchesPath reports whether p or a directory above it matches.
+// The top of the workspace matches only what matches every path: it has no
+// name that a wildcard could stand for.
 func (r rule) matchesPath(p string) bool {
+	if p == "." {
+		return r.path == "**" || r.path == "**/**" || r.path == "**/*"
+	}
 	return doublestar.MatchUnvalidated(r.path, p) || doublestar.MatchUnvalidated(r.path+"/**", p)
 }
 
@@ -158,10 +163,15 @@ func (r rule) mayMean(host string) bool {
 
 // matchAny returns the first rule that matches any part of the act. What
 // could not be resolved, or was not stated, counts as matching: a deny must
-// not be lost because a path is unclear.
-func matchAny(rules []rule, a Act) (rule, bool) {
+// not be lost because a path is unclear. byFileReader says that the path rules
+// of [fileReader] count for the trees of a tool that filters them.
+func matchAny(rules []rule, a Act, byFileReader bool) (rule, bool) {
 	for _, r := range rules {
+		inTree := func(tree string) bool { return r.matchesTree(tree, a.Filtered) }
 		if !r.covers(a.Spec) {
+			if r.closes(a) && byFileReader && slices.ContainsFunc(a.Trees, inTree) {
+				return r, true
+			}
 			continue
 		}
 		switch {
@@ -172,7 +182,7 @@ func matchAny(rules []rule, a Act) (rule, bool) {
 				return r, true
 			}
 		default:
-			if a.Unresolved != "" || len(a.Reads)+len(a.Writes) == 0 ||
+			if a.Unresolved != "" || len(a.Reads)+len(a.Writes)+len(a.Trees) == 0 || slices.ContainsFunc(a.Trees, inTree) ||
 				slices.ContainsFunc(a.Reads, r.matchesPath) || slices.ContainsFunc(a.Writes, r.matchesPath) {
 				return r, true
 			}
@@ -210,7 +220,7 @@ func matchAll(rules []rule, a Act) (last rule, granted tool.Effects) {
 		match, _ := r.matchesHost(h)
 		return r.domain != "" && match
 	}
-	if a.Unresolved == "" && covered(slices.Concat(a.Reads, a.Writes), byPath) {
+	if a.Unresolved == "" && covered(slices.Concat(a.Reads, a.Writes, a.Trees), byPath) {
 		granted |= tool.Read
 		if len(a.Writes) > 0 {
 			granted |= tool.Write

@@ -65,7 +65,7 @@ func findFiles(ctx context.Context, _ *tool.Call, in globArgs) (*tool.Result, er
 		return nil, tool.Invalidf("pattern: %w", err)
 	}
 	in.Limit, in.Offset = max(in.Limit, 1), max(in.Offset, 0)
-	place, dropped, err := openPlace(workspace.From(ctx), in.Path)
+	place, dropped, err := openPlace(ctx, workspace.From(ctx), in.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,10 @@ func globText(in globArgs, found *search.Found, dropped bool) string {
 		notes = append(notes, "ignore files leave this folder out, so they were not asked")
 	}
 	if found.Closed.Count > 0 {
-		notes = append(notes, plural(found.Closed.Count, "matching file")+" closed by the workspace's rules")
+		notes = append(notes, plural(found.Closed.Count, "matching file")+" "+closedWhy)
+	}
+	if found.Left.Closed > 0 && found.Total > 0 && found.Left.Unreadable == 0 {
+		notes = append(notes, plural(found.Left.Closed, "folder")+" "+closedWhy)
 	}
 	if left := leftOut(found.Left, "; no_ignore finds them", " (hidden finds them)"); left != "" && (found.Total == 0 || found.Left.Unreadable > 0) {
 		notes = append(notes, left)

@@ -135,7 +135,7 @@ func grepNotes(in grepArgs, r *search.Result, dropped bool) []string {
 	tally(r.Binary, "binary file", "with a match, whose lines are not shown")
 	tally(r.TooLarge, "file", "too large to be searched across lines")
 	if r.Closed > 0 {
-		notes = append(notes, plural(r.Closed, "file")+" closed by the workspace's rules, not searched")
+		notes = append(notes, plural(r.Closed, "file")+" "+closedWhy+", not searched")
 	}
 	tally(r.Unreadable, "file", "that could not be read")
 	if r.Hits+r.HitFiles == 0 {
@@ -144,7 +144,12 @@ func grepNotes(in grepArgs, r *search.Result, dropped bool) []string {
 		if left := leftOut(r.Left, "; no_ignore searches them", " (hidden searches them)"); left != "" {
 			notes = append(notes, left)
 		}
-	} else if r.Left.Unreadable > 0 {
+		return notes
+	}
+	if r.Left.Closed > 0 {
+		notes = append(notes, plural(r.Left.Closed, "folder")+" "+closedWhy)
+	}
+	if r.Left.Unreadable > 0 {
 		notes = append(notes, plural(r.Left.Unreadable, "folder")+" that could not be read")
 	}
 	return notes
