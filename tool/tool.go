@@ -212,6 +212,12 @@ type Act struct {
 	// Reads and Writes are the paths that the call would touch, as the
 	// caller gave them; they are resolved by the workspace.
 	Reads, Writes []string
+	// Trees are the folders, in the same form as Reads, of which everything
+	// beneath may be read or listed. A rule that denies, or asks about, any
+	// path that could lie in a tree decides about the call; only Handrail's
+	// own tools are known to leave such paths out. A rule that allows must
+	// cover the whole tree.
+	Trees []string
 	// Hosts are the hosts that it would reach.
 	Hosts []string
 	// Command is the shell text that it would run, or "".

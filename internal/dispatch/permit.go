@@ -81,7 +81,7 @@ type granted struct {
 }
 
 func (t *trip) grant(digest string) granted {
-	paths := slices.Concat(t.act.Reads, []string{""}, t.act.Writes)
+	paths := slices.Concat(t.act.Reads, []string{""}, t.act.Writes, []string{""}, t.act.Trees)
 	return granted{t.resolved.Entry, permission.Digest(digest, []byte(strings.Join(paths, "\x00")))}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -149,6 +150,9 @@ func (t *trip) settleError(ctx context.Context, err error) *tool.Error {
 
 // surround adds to ctx what tools take from it.
 func (t *trip) surround(ctx context.Context) context.Context {
+	if t.act.Filtered {
+		ctx = permission.WithClosed(ctx, t.d.Judge.Closed(t.act))
+	}
 	if t.d.Surround == nil {
 		return ctx
 	}

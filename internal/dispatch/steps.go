@@ -201,9 +201,12 @@ func implied(a tool.Act) (e tool.Effects) {
 // own word on what is wrong with it: no rule could judge it.
 func (t *trip) resolveAct() *tool.Error {
 	a := t.assessed
-	t.act = permission.Act{Spec: t.spec, Effects: a.Effects, Hosts: a.Hosts, Command: a.Command}
+	t.act = permission.Act{Spec: t.spec, Effects: a.Effects, Hosts: a.Hosts, Command: a.Command, Filtered: t.resolved.Entry.Source == ""}
 	var err error
 	if t.act.Reads, _, err = t.resolvePaths(a.Reads, false); err == nil {
+		t.act.Trees, _, err = t.resolvePaths(a.Trees, false)
+	}
+	if err == nil {
 		t.act.Writes, t.writes, err = t.resolvePaths(a.Writes, true)
 	}
 	if err != nil {
@@ -263,7 +266,7 @@ func describe(a permission.Act) string {
 	for _, part := range []struct {
 		name string
 		list []string
-	}{{"reads", a.Reads}, {"writes", a.Writes}, {"hosts", a.Hosts}} {
+	}{{"reads", a.Reads}, {"reads all in", a.Trees}, {"writes", a.Writes}, {"hosts", a.Hosts}} {
 		if len(part.list) > 0 {
 			text += fmt.Sprintf("; %s %s", part.name, tool.Clip(fmt.Sprint(part.list)))
 		}
@@ -304,7 +307,7 @@ func (t *trip) judgeAgain(ctx context.Context) *tool.Error {
 		return err
 	}
 	if slices.Equal(was.Reads, t.act.Reads) && slices.Equal(was.Writes, t.act.Writes) &&
-		was.Protected == t.act.Protected && was.Unresolved == t.act.Unresolved {
+		slices.Equal(was.Trees, t.act.Trees) && was.Protected == t.act.Protected && was.Unresolved == t.act.Unresolved {
 		return nil
 	}
 	return t.permit(ctx)

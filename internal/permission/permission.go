@@ -4,7 +4,9 @@
 //
 // The order is fixed: a deny rule, then protected paths, then an ask rule,
 // then an allow rule or a grant, then the mode. A deny or ask that matches
-// any part of the act decides for the whole; an allow must cover every part.
+// any part of the act decides for the whole. An allow rule with a pattern grants
+// only the effects that its pattern is about, and only where it covers every
+// path or host of the act; what else the act would do is up to the mode.
 package permission
 
 import (
@@ -64,7 +66,8 @@ type Config struct {
 	Approval Approval `json:"approval,omitempty"`
 	// Allow, Ask and Deny are rules: a tool's name or alias, or
 	// Tool(pattern), where the pattern is a gitignore-style path for a tool
-	// that touches files, or domain:HOST for one that reaches the network.
+	// that touches files, seen from the top of the workspace where it has a
+	// slash before its end, or domain:HOST for one that reaches the network.
 	Allow []string `json:"allow,omitempty"`
 	Ask   []string `json:"ask,omitempty"`
 	Deny  []string `json:"deny,omitempty"`
@@ -103,10 +106,17 @@ type Act struct {
 	Effects tool.Effects
 	// Reads and Writes are resolved workspace paths.
 	Reads, Writes []string
+	// Trees are resolved folders of which everything beneath may be read.
+	Trees []string
+	// Filtered says that the tool leaves out of its trees what
+	// [Judge.Closed] names.
+	Filtered bool
 	// Protected is the first path that the workspace itself closes to the
 	// call, or ""; ProtectedBy says why.
 	Protected, ProtectedBy string
-	// Unresolved is the first path that could not be resolved, or "".
+	// Unresolved is a path that could not be resolved, or "". What it means
+	// is unknown, so that only a rule for every call or the mode
+	// [FullAccess] lets it be read or written without a question.
 	Unresolved string
 	Hosts      []string
 	Command    string
@@ -189,25 +199,33 @@ func (j *Judge) Narrow(mode Mode) (*Judge, error) {
 
 // Judge decides about an act. It does not ask anybody.
 func (j *Judge) Judge(a Act) Verdict {
-	if r, ok := matchAny(j.deny, a); ok {
+	if r, ok := matchAny(j.deny, a, true); ok {
 		return Verdict{Deny, r.text, "a deny rule covers this call"}
 	}
 	if a.Protected != "" {
 		return Verdict{Deny, "protected path", fmt.Sprintf("%s is closed to tools: %s", tool.Clip(a.Protected), tool.Clip(a.ProtectedBy))}
 	}
-	if r, ok := matchAny(j.ask, a); ok {
+	if r, ok := matchAny(j.ask, a, false); ok {
 		return j.asked(Verdict{Ask, r.text, "an ask rule covers this call"})
 	}
 	effects := a.Effects.Declared()
 	if j.approval == Always || j.approval == Untrusted && !effects.Within(tool.Read) {
 		return Verdict{Ask, "approval " + string(j.approval), "a person is asked about every such call"}
 	}
-	if r, ok := matchAll(j.allow, a); ok {
+	r, granted := matchAll(j.allow, a)
+	if granted == tool.AllEffects {
 		return Verdict{Allow, r.text, "an allow rule covers this call"}
 	}
-	if beyond := effects &^ j.covered() &^ tool.Pure; beyond != 0 {
+	if a.Unresolved != "" && effects&(tool.Read|tool.Write) != 0 && j.mode != FullAccess {
+		return j.asked(Verdict{Ask, "mode " + string(j.mode),
+			fmt.Sprintf("the session has no workspace that could say what %s is", tool.Clip(a.Unresolved))})
+	}
+	if beyond := effects &^ j.covered() &^ granted &^ tool.Pure; beyond != 0 {
 		return j.asked(Verdict{Ask, "mode " + string(j.mode),
 			fmt.Sprintf("the call may do more than this session allows by itself (%s)", beyond)})
+	}
+	if granted != 0 {
+		return Verdict{Allow, r.text, "an allow rule covers this call"}
 	}
 	return Verdict{Allow, "mode " + string(j.mode), "the mode covers what the call does"}
 }

@@ -121,7 +121,7 @@ func TestMistakesAreReportedAtOnce(t *testing.T) {
 	_, err := New(Config{
 		Mode: "workspace-wirte", Approval: "sometimes",
 		Allow: []string{"raed_file", "shell(git *)", "read_file(", "*"},
-		Deny:  []string{"read_file(/etc/passwd)", "read_file(../x)", "web_fetch(domain:*.com)", "read_file()", "read_file([)"},
+		Deny:  []string{"read_file(~/.ssh)", "read_file(../x)", "web_fetch(domain:*.com)", "read_file()", "read_file([)"},
 	}, catalog)
 	if err == nil {
 		t.Fatal("no error")

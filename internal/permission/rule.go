@@ -19,7 +19,7 @@ type rule struct {
 	// any is true for a rule without a pattern: it covers every call.
 	any    bool
 	path   string // gitignore-style pattern of workspace paths
-	domain string // host, and everything below it
+	domain string // host as parseHost gives it, and everything below it
 }
 
 // parseRule reads Tool or Tool(pattern).
@@ -73,35 +73,58 @@ func (r *rule) parsePattern(pattern string, spec *tool.Spec) error {
 	if pattern == "" {
 		return fmt.Errorf("%q has an empty pattern; write the bare name to cover every call", tool.Clip(r.text))
 	}
+	if strings.TrimSpace(pattern) != pattern {
+		return fmt.Errorf("%q: a blank at either end of a pattern matches nothing; leave it out", tool.Clip(r.text))
+	}
 	if host, ok := strings.CutPrefix(pattern, "domain:"); ok {
-		if host == "" || strings.ContainsAny(host, "*/: ") {
-			return fmt.Errorf("%q: a domain is a bare host name; it covers the names below it too", tool.Clip(r.text))
+		name, port, ok := parseHost(host)
+		if !ok || port {
+			return fmt.Errorf("%q: a domain is a bare host name or address, in ASCII and without a port; it covers the names below it too", tool.Clip(r.text))
 		}
-		r.domain = strings.ToLower(strings.TrimSuffix(host, "."))
+		r.domain = name
 		return nil
 	}
 	if spec == nil || spec.Effects.Declared().Has(tool.Exec) {
 		return fmt.Errorf("%q: a pattern needs a tool that declares which files or hosts it touches; "+
 			"commands cannot be judged by pattern, so use the bare name", tool.Clip(r.text))
 	}
-	if strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~") || slices.Contains(strings.Split(pattern, "/"), "..") {
-		return fmt.Errorf("%q: a path pattern is relative to the workspace, without \"..\"", tool.Clip(r.text))
+	if err := relative(pattern); err != nil {
+		return fmt.Errorf("%q: %w", tool.Clip(r.text), err)
 	}
-	r.path = anchored(strings.TrimPrefix(pattern, "./"))
+	r.path = anchored(pattern)
 	if !doublestar.ValidatePattern(r.path) {
 		return fmt.Errorf("%q is not a valid path pattern", tool.Clip(r.text))
 	}
 	return nil
 }
 
-// anchored applies gitignore's rule: a pattern without an inner slash
-// matches at every depth, and a directory covers what is below it.
+// relative refuses patterns that no path of the workspace could match.
+func relative(pattern string) error {
+	inner, dotted := strings.CutPrefix(pattern, "./")
+	if !dotted {
+		inner = strings.TrimPrefix(pattern, "/")
+	}
+	elems := strings.Split(strings.TrimSuffix(inner, "/"), "/")
+	switch {
+	case strings.HasPrefix(pattern, "!"):
+		return errors.New("a rule cannot take back another with \"!\"; write what it covers")
+	case strings.HasPrefix(pattern, "~"), slices.Contains(elems, ".."):
+		return errors.New("a path pattern is relative to the workspace, without \"..\" and \"~\"")
+	case slices.Contains(elems, ""), slices.Contains(elems, "."):
+		return errors.New("a path has no empty and no \".\" element, so the pattern matches nothing")
+	}
+	return nil
+}
+
+// anchored applies gitignore's rule: a pattern without a slash before its
+// last character matches at every depth, one that begins with a slash is
+// seen from the top of the workspace, and a folder covers what is below it.
 func anchored(pattern string) string {
-	dir := strings.TrimSuffix(pattern, "/")
+	dir := strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/")
 	if !strings.Contains(dir, "/") {
 		return "**/" + dir
 	}
-	return dir
+	return strings.TrimPrefix(dir, "/")
 }
 
 // covers reports whether the rule is about the tool at all.
@@ -116,32 +139,50 @@ func (r rule) covers(spec *tool.Spec) bool {
 }
 
 // matchesPath reports whether p or a directory above it matches.
+// The top of the workspace matches only what matches every path: it has no
+// name that a wildcard could stand for.
 func (r rule) matchesPath(p string) bool {
+	if p == "." {
+		return r.path == "**" || r.path == "**/**" || r.path == "**/*"
+	}
 	return doublestar.MatchUnvalidated(r.path, p) || doublestar.MatchUnvalidated(r.path+"/**", p)
 }
 
-func (r rule) matchesHost(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	return host == r.domain || strings.HasSuffix(host, "."+r.domain)
+// matchesHost reports whether the rule is about host, and whether that can be
+// told at all.
+func (r rule) matchesHost(host string) (match, clear bool) {
+	name, _, ok := parseHost(host)
+	return ok && (name == r.domain || strings.HasSuffix(name, "."+r.domain)), ok
+}
+
+// mayMean reports whether a host is or could be one that the rule is about.
+func (r rule) mayMean(host string) bool {
+	match, clear := r.matchesHost(host)
+	return match || !clear
 }
 
 // matchAny returns the first rule that matches any part of the act. What
 // could not be resolved, or was not stated, counts as matching: a deny must
-// not be lost because a path is unclear.
-func matchAny(rules []rule, a Act) (rule, bool) {
+// not be lost because a path is unclear. byFileReader says that the path rules
+// of [fileReader] count for the trees of a tool that filters them.
+func matchAny(rules []rule, a Act, byFileReader bool) (rule, bool) {
 	for _, r := range rules {
+		inTree := func(tree string) bool { return r.matchesTree(tree, a.Filtered) }
 		if !r.covers(a.Spec) {
+			if r.closes(a) && byFileReader && slices.ContainsFunc(a.Trees, inTree) {
+				return r, true
+			}
 			continue
 		}
 		switch {
 		case r.any:
 			return r, true
 		case r.domain != "":
-			if len(a.Hosts) == 0 || slices.ContainsFunc(a.Hosts, r.matchesHost) {
+			if len(a.Hosts) == 0 || slices.ContainsFunc(a.Hosts, r.mayMean) {
 				return r, true
 			}
 		default:
-			if a.Unresolved != "" || len(a.Reads)+len(a.Writes) == 0 ||
+			if a.Unresolved != "" || len(a.Reads)+len(a.Writes)+len(a.Trees) == 0 || slices.ContainsFunc(a.Trees, inTree) ||
 				slices.ContainsFunc(a.Reads, r.matchesPath) || slices.ContainsFunc(a.Writes, r.matchesPath) {
 				return r, true
 			}
@@ -150,37 +191,43 @@ func matchAny(rules []rule, a Act) (rule, bool) {
 	return rule{}, false
 }
 
-// matchAll returns the last rule needed so that rules together cover every
-// part of the act.
-func matchAll(rules []rule, a Act) (rule, bool) {
-	var last rule
-	var found bool
-	covered := func(part string, match func(rule, string) bool) bool {
-		for _, r := range rules {
-			if r.covers(a.Spec) && match(r, part) {
-				last, found = r, true
-				return true
-			}
-		}
-		return false
-	}
+// matchAll returns what the allow rules together grant of the act's effects,
+// and the last rule needed for it. A rule without a pattern grants all of
+// them. Path rules grant reading and writing, each only where the act says
+// which files that means and the rules cover every one; domain rules grant
+// the network, where they cover every host.
+func matchAll(rules []rule, a Act) (last rule, granted tool.Effects) {
 	for _, r := range rules {
 		if r.any && r.covers(a.Spec) {
-			return r, true
+			return r, tool.AllEffects
 		}
 	}
-	if a.Unresolved != "" || a.Command != "" {
-		return rule{}, false
+	if a.Command != "" {
+		return rule{}, 0
 	}
-	for _, p := range slices.Concat(a.Reads, a.Writes) {
-		if !covered(p, func(r rule, p string) bool { return r.path != "" && r.matchesPath(p) }) {
-			return rule{}, false
+	covered := func(parts []string, match func(rule, string) bool) bool {
+		for _, part := range parts {
+			i := slices.IndexFunc(rules, func(r rule) bool { return r.covers(a.Spec) && match(r, part) })
+			if i < 0 {
+				return false
+			}
+			last = rules[i]
+		}
+		return len(parts) > 0
+	}
+	byPath := func(r rule, p string) bool { return r.path != "" && r.matchesPath(p) }
+	byHost := func(r rule, h string) bool {
+		match, _ := r.matchesHost(h)
+		return r.domain != "" && match
+	}
+	if a.Unresolved == "" && covered(slices.Concat(a.Reads, a.Writes, a.Trees), byPath) {
+		granted |= tool.Read
+		if len(a.Writes) > 0 {
+			granted |= tool.Write
 		}
 	}
-	for _, h := range a.Hosts {
-		if !covered(h, func(r rule, h string) bool { return r.domain != "" && r.matchesHost(h) }) {
-			return rule{}, false
-		}
+	if covered(a.Hosts, byHost) {
+		granted |= tool.Network
 	}
-	return last, found
+	return last, granted
 }

@@ -40,9 +40,6 @@ func settle(at place) place {
 	return at
 }
 
-// fromTop is a path below the root, seen from the top.
-func (w *Workspace) fromTop(rel string) string { return w.zones[0].fromTop(rel) }
-
 // fromTop is a path in a zone that lies beneath the top, seen from there.
 func (z *zone) fromTop(rel string) string {
 	switch {

@@ -67,7 +67,7 @@ func findFiles(ctx context.Context, _ *tool.Call, in globArgs) (*tool.Result, er
 	}
 	in.Limit, in.Offset = max(in.Limit, 1), max(in.Offset, 0)
 	w := workspace.From(ctx)
-	place, dropped, err := openPlace(w, in.Path)
+	place, dropped, err := openPlace(ctx, w, in.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func findFiles(ctx context.Context, _ *tool.Call, in globArgs) (*tool.Result, er
 		if err := place.Tree.Close(); err != nil {
 			return nil, err
 		}
-		if place, dropped, err = openPlace(w, base); err != nil {
+		if place, dropped, err = openPlace(ctx, w, base); err != nil {
 			return nil, err
 		}
 		g = g.Below()
@@ -128,7 +128,10 @@ func globText(in globArgs, found *search.Found, dropped bool) string {
 		notes = append(notes, "ignore files leave this folder out, so they were not asked")
 	}
 	if found.Closed.Count > 0 {
-		notes = append(notes, plural(found.Closed.Count, "matching file")+" closed by the workspace's rules")
+		notes = append(notes, plural(found.Closed.Count, "matching file")+" "+closedWhy)
+	}
+	if found.Left.Closed > 0 && found.Total > 0 && found.Left.Unreadable == 0 {
+		notes = append(notes, plural(found.Left.Closed, "folder")+" "+closedWhy)
 	}
 	if left := leftOut(found.Left, "; no_ignore finds them", " (hidden finds them)"); left != "" && (found.Total == 0 || found.Left.Unreadable > 0) {
 		notes = append(notes, left)

@@ -73,7 +73,7 @@ func grep(ctx context.Context, _ *tool.Call, in grepArgs) (*tool.Result, error) 
 	if info, err := w.Stat(in.Path); err == nil && !info.IsDir() {
 		return grepFile(ctx, w, in, q)
 	}
-	place, dropped, err := openPlace(w, in.Path)
+	place, dropped, err := openPlace(ctx, w, in.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func TestGrep(t *testing.T) {
 		{"literal", map[string]any{"pattern": "One()", "literal": true}, "1 match in 1 file:\na.go\n3│func One() {}"},
 		{"word", map[string]any{"pattern": "On", "word": true, "path": "a.go"}, "Nothing in a.go matches On.\n[1 file searched]"},
 		{"multiline", map[string]any{"pattern": "One.*?func", "multiline": true}, "1 match in 1 file:\na.go\n3│func One() {}\n4│\n5│func Two() {}"},
-		{"hidden", map[string]any{"pattern": "Hid|Secret", "hidden": true}, "1 match in 1 file:\n.hid/y.go\n1│func Hid() {}"},
+		{"hidden", map[string]any{"pattern": "Hid|Secret", "hidden": true}, "1 match in 1 file:\n.hid/y.go\n1│func Hid() {}\n[1 folder closed by the workspace's rules]"},
 		{"ignored", map[string]any{"pattern": "Out", "no_ignore": true}, "1 match in 1 file:\nout/x.go\n1│func Out() {}"},
 		{"an ignored folder by its path", map[string]any{"pattern": "Out", "path": "out"}, "1 match in 1 file:\nout/x.go\n1│func Out() {}\n[ignore files leave this folder out, so they were not asked]"},
 		{"page", map[string]any{"pattern": "^func", "limit": 1}, "1–1 of 3 matches in 2 files:\na.go\n3│func One() {}\n[call again with offset 1 for more; further matches are in a.go, b/c.go]"},

@@ -211,12 +211,15 @@ func (p *grepPage) notes(r *search.Result, dropped bool) []string {
 	tally(r.Binary, "binary file", "with a match, whose lines are not shown")
 	tally(r.TooLarge, "file", "too large to be searched across lines")
 	if r.Closed > 0 {
-		notes = append(notes, plural(r.Closed, "file")+" closed by the workspace's rules, not searched")
+		notes = append(notes, plural(r.Closed, "file")+" "+closedWhy+", not searched")
 	}
 	tally(r.Unreadable, "file", "that could not be read")
 	if r.HitFiles == 0 {
 		tally(r.NotUTF8, "file", "in an encoding other than UTF-8, in which the pattern would be spelled differently")
 		return append(notes, p.whyNothing(r)...)
+	}
+	if r.Left.Closed > 0 {
+		notes = append(notes, plural(r.Left.Closed, "folder")+" "+closedWhy)
 	}
 	if r.Left.Unreadable > 0 {
 		notes = append(notes, plural(r.Left.Unreadable, "folder")+" that could not be read")

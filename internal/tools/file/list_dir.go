@@ -73,7 +73,7 @@ func listDir(ctx context.Context, _ *tool.Call, in listArgs) (*tool.Result, erro
 		return nil, tool.Failf("opening %s: %w", tool.Clip(in.Path), err)
 	}
 	defer func() { _ = tree.Close() }()
-	l := &listing{ctx: ctx, w: w, in: in}
+	l := &listing{ctx: ctx, w: w, in: in, shut: closedIn(ctx, w, at)}
 	var level *ignore.Level
 	if at.Rel != "." {
 		l.prefix = at.Rel + "/"
@@ -96,6 +96,7 @@ type listing struct {
 	w      *workspace.Workspace
 	in     listArgs
 	prefix string
+	shut   func(p []byte) bool // what may not be shown
 
 	lines                  []string // those to show
 	seen, files, folders   int
@@ -147,7 +148,7 @@ func (l *listing) leavesOut(rel string, item walk.Item) bool {
 	case !l.in.Hidden && strings.HasPrefix(item.Name, "."):
 		l.hidden++
 		return true
-	case l.w.Unreadable(l.prefix + path.Join(rel, item.Name)):
+	case l.shut([]byte(l.prefix + path.Join(rel, item.Name))):
 		l.closed++
 		return true
 	}
@@ -250,7 +251,7 @@ func (l *listing) notes(last int) []string {
 		notes = append(notes, plural(l.unopened, "ignored folder")+" not opened; list one by its path to see into it")
 	}
 	if l.closed > 0 {
-		notes = append(notes, entries(l.closed)+" closed by the workspace's rules")
+		notes = append(notes, entries(l.closed)+" "+closedWhy)
 	}
 	if l.failed > 0 {
 		notes = append(notes, plural(l.failed, "folder")+" could not be opened")

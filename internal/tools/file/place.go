@@ -1,12 +1,14 @@
 package file
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"strconv"
 	"strings"
 
 	"github.com/handrail-tools/handrail/internal/output"
+	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/search"
 	"github.com/handrail-tools/handrail/internal/search/ignore"
 	"github.com/handrail-tools/handrail/internal/search/walk"
@@ -17,7 +19,7 @@ import (
 // openPlace opens a folder of the workspace for a search, with the ignore
 // rules of the folders above it. dropped says that those rules leave the
 // folder itself out. Close what it returns.
-func openPlace(w *workspace.Workspace, name string) (p search.Place, dropped bool, err error) {
+func openPlace(ctx context.Context, w *workspace.Workspace, name string) (p search.Place, dropped bool, err error) {
 	at, err := w.Resolve(name)
 	if err != nil {
 		return search.Place{}, false, err
@@ -33,7 +35,7 @@ func openPlace(w *workspace.Workspace, name string) (p search.Place, dropped boo
 	}
 	p = search.Place{
 		Tree:   tree,
-		Closed: func(p []byte) bool { return w.Unreadable(string(p)) },
+		Closed: closedIn(ctx, w, at),
 		Absent: func(p []byte) bool { return stray(w, string(p)) },
 	}
 	if at.Rel != "." {
@@ -43,6 +45,21 @@ func openPlace(w *workspace.Workspace, name string) (p search.Place, dropped boo
 		p.Rules, dropped = rulesAbove(w, at.Rel)
 	}
 	return p, dropped, nil
+}
+
+// closedIn returns what may not be shown of a folder: what the workspace does
+// not let be read, and what rules close to the tool. It takes paths as the
+// workspace spells them; rules know the same path from the top.
+func closedIn(ctx context.Context, w *workspace.Workspace, at workspace.Resolved) func(p []byte) bool {
+	closed := permission.ClosedFrom(ctx)
+	return func(p []byte) bool {
+		name := string(p)
+		below := name
+		if at.Rel != "." {
+			below = strings.TrimPrefix(name, at.Rel+"/")
+		}
+		return w.Unreadable(name) || closed(path.Join(at.Judged, below))
+	}
 }
 
 // stray reports whether a path is the temporary file of a write, which
@@ -82,10 +99,14 @@ func dirError(w *workspace.Workspace, name string, err error) error {
 	return pathError(w, name, err)
 }
 
-// assessSearch says what a tool that looks into a folder would do.
+// assessSearch says what a tool that looks into a folder would do: a look
+// into a folder is one at everything beneath.
 func assessSearch(verb, folder string) (tool.Act, error) {
-	return tool.Act{Effects: tool.Read, Reads: []string{folder}, Summary: verb + " " + tool.Clip(folder)}, nil
+	return tool.Act{Effects: tool.Read, Trees: []string{folder}, Summary: verb + " " + tool.Clip(folder)}, nil
 }
+
+// closedWhy says why something is not shown, without naming what closes it.
+const closedWhy = "closed by the workspace's rules"
 
 // leftOut says in words what a walk left out, or "".
 func leftOut(l walk.Left, ignored, hidden string) string {
@@ -103,7 +124,7 @@ func leftOut(l walk.Left, ignored, hidden string) string {
 	}
 	add(l.Links, "symbolic link", "not followed ("+strings.Join(escapeAll(l.LinkNames), ", ")+more(l.Links, len(l.LinkNames))+")")
 	add(l.Special, "pipe, socket or device", "left out")
-	add(l.Closed, "folder", "closed by the workspace's rules")
+	add(l.Closed, "folder", closedWhy)
 	add(l.Unreadable, "folder", "that could not be read ("+strings.Join(escapeAll(l.UnreadableNames), ", ")+more(l.Unreadable, len(l.UnreadableNames))+")")
 	add(l.BadRules, "ignore file", "that could not be read, so its rules did not apply")
 	return strings.Join(parts, "; ")

@@ -59,10 +59,10 @@ func TestSpecs(t *testing.T) {
 			t.Errorf("%s takes anything: %s", spec.Name, spec.Input)
 		}
 		act, err := tl.(tool.Assesser).Assess(t.Context(), &tool.Call{Args: json.RawMessage(`{"path":"x/y","content":"","old_string":"a","new_string":"b"}`)})
-		if err != nil || len(act.Reads)+len(act.Writes) == 0 || !act.Effects.Within(spec.Effects) {
+		if err != nil || len(act.Reads)+len(act.Writes)+len(act.Trees) == 0 || !act.Effects.Within(spec.Effects) {
 			t.Errorf("%s: act %+v, %v", spec.Name, act, err)
 		}
-		for _, paths := range [][]string{act.Reads, act.Writes} {
+		for _, paths := range [][]string{act.Reads, act.Writes, act.Trees} {
 			for _, p := range paths {
 				if p != "x/y" {
 					t.Errorf("%s touches %q", spec.Name, p)

@@ -1,0 +1,85 @@
+package permission
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// fileReader is the tool whose deny rules say which files may not be read,
+// and so neither searched nor listed by the tools that filter trees.
+const fileReader = "read_file"
+
+// mayReach reports whether the pattern matches a tree, or could match
+// something beneath it: its leading elements without wildcards do not lead
+// elsewhere.
+func (r rule) mayReach(tree string) bool {
+	if tree == "." || r.matchesPath(tree) {
+		return true
+	}
+	below := strings.Split(tree, "/")
+	for i, elem := range strings.Split(r.path, "/") {
+		if i == len(below) || strings.ContainsAny(elem, `*?[{\`) {
+			return true
+		}
+		if elem != below[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// matchesTree reports whether a deny or ask rule decides about a whole tree.
+// Where the tool leaves out what the rule closes, that is only so for a tree
+// that lies wholly under the pattern.
+func (r rule) matchesTree(tree string, filtered bool) bool {
+	if filtered {
+		return r.matchesPath(tree)
+	}
+	return r.mayReach(tree)
+}
+
+// closes reports whether the rule says which files a tool that filters trees
+// must leave out although it is a rule of [fileReader].
+func (r rule) closes(a Act) bool { return a.Filtered && r.path != "" && r.tool == fileReader }
+
+// Closed returns what a tool that filters its trees leaves out of them: what
+// deny rules for it or for read_file match, and what ask rules for it match.
+// An ask rule that matches one of the trees themselves closes nothing, as the
+// person was asked about that. nil means that nothing is closed. The function
+// takes paths as rules know them and is safe for concurrent use.
+func (j *Judge) Closed(a Act) func(path string) bool {
+	var closing []rule
+	for _, r := range j.deny {
+		if r.path != "" && (r.covers(a.Spec) || r.closes(a)) {
+			closing = append(closing, r)
+		}
+	}
+	for _, r := range j.ask {
+		if r.path != "" && r.covers(a.Spec) && !slices.ContainsFunc(a.Trees, r.matchesPath) {
+			closing = append(closing, r)
+		}
+	}
+	if closing == nil {
+		return nil
+	}
+	return func(path string) bool {
+		return slices.ContainsFunc(closing, func(r rule) bool { return r.matchesPath(path) })
+	}
+}
+
+type closedKey struct{}
+
+// WithClosed gives a tool what it must leave out of its trees.
+func WithClosed(ctx context.Context, closed func(path string) bool) context.Context {
+	return context.WithValue(ctx, closedKey{}, closed)
+}
+
+// ClosedFrom returns what a tool must leave out of its trees: the function
+// reports it of paths as rules know them. It is never nil.
+func ClosedFrom(ctx context.Context) func(path string) bool {
+	if closed, _ := ctx.Value(closedKey{}).(func(path string) bool); closed != nil {
+		return closed
+	}
+	return func(string) bool { return false }
+}
