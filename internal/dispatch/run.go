@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/handrail-tools/handrail/internal/permission"
+	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -151,7 +151,7 @@ func (t *trip) settleError(ctx context.Context, err error) *tool.Error {
 // surround adds to ctx what tools take from it.
 func (t *trip) surround(ctx context.Context) context.Context {
 	if t.act.Filtered {
-		ctx = permission.WithClosed(ctx, t.d.Judge.Closed(t.act))
+		ctx = workspace.WithClosed(ctx, t.d.Judge.Closed(t.act))
 	}
 	if t.d.Surround == nil {
 		return ctx

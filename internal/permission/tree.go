@@ -1,7 +1,6 @@
 package permission
 
 import (
-	"context"
 	"slices"
 	"strings"
 )
@@ -66,20 +65,4 @@ func (j *Judge) Closed(a Act) func(path string) bool {
 	return func(path string) bool {
 		return slices.ContainsFunc(closing, func(r rule) bool { return r.matchesPath(path) })
 	}
-}
-
-type closedKey struct{}
-
-// WithClosed gives a tool what it must leave out of its trees.
-func WithClosed(ctx context.Context, closed func(path string) bool) context.Context {
-	return context.WithValue(ctx, closedKey{}, closed)
-}
-
-// ClosedFrom returns what a tool must leave out of its trees: the function
-// reports it of paths as rules know them. It is never nil.
-func ClosedFrom(ctx context.Context) func(path string) bool {
-	if closed, _ := ctx.Value(closedKey{}).(func(path string) bool); closed != nil {
-		return closed
-	}
-	return func(string) bool { return false }
 }

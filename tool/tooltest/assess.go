@@ -56,7 +56,7 @@ func (s *subject) within(tb testing.TB, what string, act tool.Act) {
 		some    bool
 		effects tool.Effects
 	}{
-		{"reads files", len(act.Reads) > 0, tool.Read | tool.Write | tool.Exec},
+		{"reads files", len(act.Reads)+len(act.Trees) > 0, tool.Read | tool.Write | tool.Exec},
 		{"writes files", len(act.Writes) > 0, tool.Write | tool.Exec},
 		{"reaches hosts", len(act.Hosts) > 0, tool.Network | tool.Exec},
 		{"runs a command", act.Command != "", tool.Exec},

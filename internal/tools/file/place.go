@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/handrail-tools/handrail/internal/output"
-	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/search"
 	"github.com/handrail-tools/handrail/internal/search/ignore"
 	"github.com/handrail-tools/handrail/internal/search/walk"
@@ -51,7 +50,7 @@ func openPlace(ctx context.Context, w *workspace.Workspace, name string) (p sear
 // not let be read, and what rules close to the tool. It takes paths as the
 // workspace spells them; rules know the same path from the top.
 func closedIn(ctx context.Context, w *workspace.Workspace, at workspace.Resolved) func(p []byte) bool {
-	closed := permission.ClosedFrom(ctx)
+	closed := workspace.ClosedFrom(ctx)
 	return func(p []byte) bool {
 		name := string(p)
 		below := name
