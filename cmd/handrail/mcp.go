@@ -46,7 +46,7 @@ func (t *terminal) serve(ctx context.Context, s *handrail.Session, logger *slog.
 		return err
 	}
 	err = server.ServeStdio(ctx, io.NopCloser(t.in), nopWriteCloser{t.out})
-	if ctx.Err() != nil || errors.Is(err, io.EOF) {
+	if ctx.Err() != nil {
 		return nil
 	}
 	return err

@@ -6,6 +6,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -67,7 +68,11 @@ func (s *Server) serve(ctx context.Context, t mcp.Transport) error {
 		_ = s.refresh()
 	})
 	defer stop()
-	return s.sdk.Run(ctx, t)
+	err := s.sdk.Run(ctx, t)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
+		return nil // the client went away, which is how a session ends
+	}
+	return err
 }
 
 // refresh brings the SDK's list in line with the session's. The SDK tells
