@@ -393,3 +393,38 @@ func TestStructuredResultsAreHeldToTheirText(t *testing.T) {
 		})
 	}
 }
+
+// TestL26_PreflightSpeaksBeforeTheBackground: a tool that is marked for the
+// background refuses bad arguments while the model can still see it.
+func TestL26_PreflightSpeaksBeforeTheBackground(t *testing.T) {
+	ran := false
+	tl := tool.Typed[struct {
+		N int `json:"n,omitempty" jsonschema:"a number"`
+	}]{
+		Spec: tool.Spec{Name: "long", Description: "Takes long.", Effects: tool.Pure},
+		Handle: func(context.Context, *tool.Call, struct {
+			N int `json:"n,omitempty" jsonschema:"a number"`
+		}) (*tool.Result, error) {
+			ran = true
+			return tool.Text("ok"), nil
+		},
+		Preflight: func(context.Context, struct {
+			N int `json:"n,omitempty" jsonschema:"a number"`
+		}) error {
+			return errors.New("n must be even")
+		},
+	}.Tool()
+	r := registry.New()
+	if err := r.Add(tl, registry.Options{Background: true}); err != nil {
+		t.Fatal(err)
+	}
+	view, err := registry.NewView(r, registry.ViewConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := open(t, func(c *Config) { c.View = view })
+	got := d.Run(context.Background(), Call{Tool: "long"})[0]
+	if got.Code != tool.CodeInvalidInput || got.Text != "n must be even" || ran {
+		t.Errorf("%s %q, ran %v", got.Code, got.Text, ran)
+	}
+}

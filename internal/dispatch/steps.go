@@ -173,11 +173,34 @@ func (t *trip) assess(ctx context.Context) *tool.Error {
 		}
 		t.assessed = act
 	}
+	if err := t.preflight(ctx); err != nil {
+		return err
+	}
 	if err := t.resolveAct(); err != nil {
 		return err
 	}
 	if t.judging {
 		t.note("assess", describe(t.act), "")
+	}
+	return nil
+}
+
+// preflight has a tool that is meant for the background check the call while
+// the model can still mend it.
+func (t *trip) preflight(ctx context.Context) *tool.Error {
+	e := t.resolved.Entry
+	if !e.Background || e.Preflighter == nil {
+		return nil
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, t.d.Timeout, overBudget(t.d.Timeout))
+	defer stop()
+	call, inside := t.call, t.surround(ctx)
+	_, err := await(ctx, func() (struct{}, error) { return struct{}{}, e.Preflighter.Preflight(inside, &call) })
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return t.stopped(ctx)
+	case err != nil:
+		return asError(err, tool.CodeInvalidInput)
 	}
 	return nil
 }

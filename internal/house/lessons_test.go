@@ -26,7 +26,6 @@ var lessonRanges = []struct {
 
 // excused says why a lesson has no test, and which part brings it.
 var excused = map[string]string{
-	"L26":  "there are no background tasks before the parts that follow part 5, so nothing can fail where nobody sees it",
 	"L27":  "files that a background task delivers come with the tasks, after part 5",
 	"L28":  "the answer of a background task comes with the tasks, after part 5",
 	"F194": "nothing shortens diffs before workspace_diff, which comes with part 2",

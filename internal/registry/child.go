@@ -40,7 +40,7 @@ func (r *Registry) Child(root string) (*Registry, error) {
 
 func (e *Entry) forChild(root string) (*Entry, error) {
 	opts := e.Options
-	opts.Background, opts.BackgroundMessage = false, ""
+	opts.Background = false
 	if b, ok := e.Tool.(tool.Rebinder); ok && root != "" {
 		t, err := b.Rebind(root)
 		if err != nil {

@@ -37,7 +37,7 @@ func TestChild(t *testing.T) {
 		tool tool.Tool
 		opts registry.Options
 	}{
-		{shared, registry.Options{Source: "s", Background: true, BackgroundMessage: "Wait."}},
+		{shared, registry.Options{Source: "s", Background: true}},
 		{bound{fake: named("bound").(fake), root: "/a"}, registry.Options{Background: true}},
 		{named("internal"), registry.Options{Hidden: true}},
 	} {
@@ -58,7 +58,7 @@ func TestChild(t *testing.T) {
 	t.Run("marks for the background are gone", func(t *testing.T) {
 		for _, name := range []string{"shared", "bound"} {
 			e, _ := child.Entry(name)
-			if e.Background || e.BackgroundMessage != "" {
+			if e.Background {
 				t.Errorf("%s is marked: %+v", name, e.Options)
 			}
 			if e, _ := r.Entry(name); !e.Background {

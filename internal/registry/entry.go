@@ -19,11 +19,11 @@ type Options struct {
 	// Hidden keeps the tool from every view: only code that asks the
 	// registry itself can reach it.
 	Hidden bool
-	// Background marks a tool whose calls become background tasks.
+	// Background marks a tool that is meant for long work: its calls are
+	// checked by the tool's Preflight before they are permitted, while the
+	// model can still mend them. A child session has no such marks, since it
+	// is the background itself.
 	Background bool
-	// BackgroundMessage is what the model is told when a call went to the
-	// background. Empty means a text of the session's own.
-	BackgroundMessage string
 }
 
 // Entry is one registered tool. It never changes; a tool that is registered

@@ -111,7 +111,7 @@ func TestReplaceIsExplicit(t *testing.T) {
 // comes later starts afresh.
 func TestL24_NoStateOutlivesATool(t *testing.T) {
 	r := registry.New()
-	if err := r.Add(named("slow", aliases("old")), registry.Options{Background: true, BackgroundMessage: "Wait.", Hidden: true}); err != nil {
+	if err := r.Add(named("slow", aliases("old")), registry.Options{Background: true, Hidden: true}); err != nil {
 		t.Fatal(err)
 	}
 	r.Remove("slow")
