@@ -54,7 +54,10 @@ func (t Typed[In]) Tool() Tool {
 	if made.err == nil && t.Handle == nil {
 		made.err = fmt.Errorf("tool %q has no Handle function", t.Spec.Name)
 	}
-	return made
+	if t.Assess == nil {
+		return made
+	}
+	return assessed[In]{made}
 }
 
 type typed[In any] struct {
@@ -106,10 +109,11 @@ func (t *typed[In]) Run(ctx context.Context, call *Call) (*Result, error) {
 	return t.decl.Handle(ctx, call, in)
 }
 
-func (t *typed[In]) Assess(ctx context.Context, call *Call) (Act, error) {
-	if t.decl.Assess == nil {
-		return Act{Effects: t.decl.Spec.Effects}, nil
-	}
+// assessed is a typed tool that can assess a call; one that cannot is judged
+// by its declaration, and need not be asked.
+type assessed[In any] struct{ *typed[In] }
+
+func (t assessed[In]) Assess(ctx context.Context, call *Call) (Act, error) {
 	in, err := t.decode(call)
 	if err != nil {
 		return Act{}, err
@@ -153,7 +157,7 @@ func (t *typed[In]) Key(args json.RawMessage) string {
 var (
 	_ Tool        = (*typed[struct{}])(nil)
 	_ Checker     = (*typed[struct{}])(nil)
-	_ Assesser    = (*typed[struct{}])(nil)
+	_ Assesser    = assessed[struct{}]{}
 	_ Preflighter = (*typed[struct{}])(nil)
 	_ Resumer     = (*typed[struct{}])(nil)
 	_ Keyer       = (*typed[struct{}])(nil)
