@@ -81,7 +81,7 @@ func (s style) next(level int) string {
 
 // quoted writes a string.
 func (s style) quoted(text string) string {
-	n := jsondoc.NewString(text)
+	n := jsondoc.NewString(strings.ToValidUTF8(text, "\ufffd"))
 	if !s.ascii {
 		return n.Raw
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -24,7 +25,7 @@ func benchTool(b *testing.B, tl tool.Tool, content string, calls ...string) {
 		b.Fatal(err)
 	}
 	defer func() { _ = w.Close() }()
-	ctx := workspace.With(context.Background(), w)
+	ctx := output.WithRedactor(workspace.With(context.Background(), w), &output.Redactor{})
 	b.ReportAllocs()
 	b.SetBytes(int64(len(content)))
 	for i := 0; b.Loop(); i++ {

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -338,7 +337,7 @@ func TestStream(t *testing.T) {
 	if r := b.rewrite(object{"path": "big", "content": "x"}); r.Code != tool.CodeDenied {
 		t.Errorf("a file that nobody has seen whole: %s %s", r.Code, r.Text)
 	}
-	ctx, cancel := context.WithCancel(workspace.With(context.Background(), b.w))
+	ctx, cancel := context.WithCancel(b.around(context.Background()))
 	cancel()
 	_, err := ReadFile().Run(ctx, &tool.Call{Args: json.RawMessage(`{"path":"big","start_line":100000}`)})
 	if !errors.Is(err, context.Canceled) {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/handrail-tools/handrail/internal/args"
-	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 	"github.com/handrail-tools/handrail/tool/tooltest"
 )
@@ -111,7 +110,7 @@ func TestContract(t *testing.T) {
 			}
 			tooltest.Run(t, tt.tool, tooltest.Options{
 				Examples: tt.examples, Dir: b.dir,
-				Context: func(ctx context.Context) context.Context { return workspace.With(ctx, b.w) },
+				Context: func(ctx context.Context) context.Context { return b.around(ctx) },
 			})
 		})
 	}
