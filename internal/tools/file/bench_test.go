@@ -67,3 +67,26 @@ func BenchmarkWriteFile4KiB(b *testing.B) {
 	}
 	benchTool(b, WriteFile(), content, args(content+"1"), args(content+"2"))
 }
+
+// BenchmarkWindowOfGigabyte reads windows of a file of a gigabyte: at its
+// start and, by bytes, at its end.
+func BenchmarkWindowOfGigabyte(b *testing.B) {
+	dir := b.TempDir()
+	hugeFile(b, filepath.Join(dir, "huge"))
+	w, err := workspace.Open(dir, workspace.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = w.Close() }()
+	ctx := output.WithRedactor(workspace.With(context.Background(), w), &output.Redactor{})
+	for _, args := range []string{`{"path":"huge"}`, `{"path":"huge","start_line":99000,"limit":100}`, `{"path":"huge","byte_offset":1073741000}`} {
+		b.Run(args, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := ReadFile().Run(ctx, &tool.Call{Args: json.RawMessage(args)}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
