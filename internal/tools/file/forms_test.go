@@ -435,8 +435,7 @@ func TestGigabyte(t *testing.T) {
 		{object{"path": "huge"}, "   1│line 1\n", time.Second},
 		{object{"path": "huge", "start_line": 90_000, "limit": 1}, "90000│line 90000\n[read_file: lines 90000–90000 of a file of 1.0 GiB", time.Second},
 		{object{"path": "huge", "byte_offset": 1<<30 - 8}, "the end\n", time.Second},
-		{object{"path": "huge", "start_line": 100_002}, "100002│the end\n", 20 * time.Second}, // all of it must be read
-		{object{"path": "huge", "start_line": 200_000}, "the file has 100002 lines", 20 * time.Second},
+		{object{"path": "huge", "start_line": 200_000}, "the file has 100002 lines", time.Minute}, // all of it must be read
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
