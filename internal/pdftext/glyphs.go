@@ -51,8 +51,8 @@ var glyphNames = sync.OnceValue(func() map[string]string {
 })
 
 // standardHigh is the upper half of StandardEncoding.
-var standardHigh = sync.OnceValue(func() [256]string {
-	var out [256]string
+var standardHigh = sync.OnceValue(func() *[256]string {
+	out := new([256]string)
 	pairs := strings.Fields(standardNames)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		code := 0

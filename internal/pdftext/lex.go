@@ -269,7 +269,9 @@ func (l *lexer) array(depth int) object {
 		case end, closing:
 			return out
 		}
-		out = append(out, v)
+		if len(out) < maxItems {
+			out = append(out, v)
+		}
 	}
 	return out
 }

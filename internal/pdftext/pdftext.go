@@ -26,10 +26,12 @@ const (
 
 	// maxUnpacked is how many bytes all streams of a document may have
 	// together once they are unpacked. A page of text has some 10 KB.
-	maxUnpacked = 64 << 20
+	maxUnpacked = 32 << 20
 	// maxTokens is how many tokens are read of a document. A dense page has
 	// some 5,000; a million of them take about a tenth of a second.
-	maxTokens = 8 << 20
+	maxTokens = 4 << 20
+	// maxItems is how many items of one array are kept.
+	maxItems = 1 << 18
 	// maxText is the most text of one page, in bytes.
 	maxText = 1 << 20
 	// maxDepth is how deep values, page trees and forms may be nested.

@@ -226,11 +226,11 @@ func TestHostile(t *testing.T) {
 		"nested dicts":    paper(winAnsi, strings.Repeat("<</a", 1<<20)),
 		"loops":           loops.bytes("/Root 1 0 R"),
 		"a wide tree":     tree.bytes("/Root 1 0 R"),
-		"zeros":           bomb(strings.Repeat("\x00", 80<<20)),
-		"strings":         bomb("/F1 1 Tf " + strings.Repeat("(aaaa)Tj ", 8<<20)),
-		"one string":      bomb("/F1 1 Tf (" + strings.Repeat("a", 80<<20)),
-		"numbers":         bomb("[" + strings.Repeat("1 ", 33<<20)),
-		"fonts":           bomb(strings.Repeat("/F1 1 Tf ", 7<<20)),
+		"zeros":           bomb(strings.Repeat("\x00", 40<<20)),
+		"strings":         bomb("/F1 1 Tf " + strings.Repeat("(aaaa)Tj ", 4<<20)),
+		"one string":      bomb("/F1 1 Tf (" + strings.Repeat("a", 40<<20)),
+		"numbers":         bomb("[" + strings.Repeat("1 ", 17<<20)),
+		"fonts":           bomb(strings.Repeat("/F1 1 Tf ", 4<<20)),
 		"inner streams":   members.bytes("/Root 10 0 R"),
 		"many marks":      append([]byte("%PDF-1.7\n"), bytes.Repeat([]byte("1 0 obj<<>>stream "), 1<<20)...),
 		"open arrays":     append([]byte("%PDF-1.7\n"), bytes.Repeat([]byte("1 0 obj[stream "), 1<<20)...),
@@ -249,7 +249,7 @@ func TestHostile(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			took, taken := time.Since(start), (after.TotalAlloc-before.TotalAlloc)>>20
 			t.Logf("%v, %d MB allocated in all, %v", took.Round(time.Millisecond), taken, err)
-			if took > 10*time.Second || taken > 2000 {
+			if took > time.Minute || taken > 1000 {
 				t.Errorf("it took %v and %d MB", took, taken)
 			}
 		})
@@ -269,7 +269,7 @@ func TestCancelled(t *testing.T) {
 	if _, err := d.Page(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
-	if took := time.Since(start); took > time.Second {
+	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }

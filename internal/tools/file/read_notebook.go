@@ -82,14 +82,15 @@ type cellLister struct {
 // add writes a cell, and reports false where it does not fit beside others.
 func (l *cellLister) add(i int) bool {
 	room := l.room - l.out.Len()
-	text, media := l.cell(i, room)
+	text, media, cut := l.cell(i)
 	if len(text) > room {
 		if l.out.Len() > 0 {
 			return false
 		}
 		text, _, _ = showPart(text, room, room)
-		l.cut = true
+		cut = true
 	}
+	l.cut = l.cut || cut
 	l.out.WriteString(text)
 	for _, m := range media {
 		if len(l.media) < maxPictures {
@@ -102,8 +103,8 @@ func (l *cellLister) add(i int) bool {
 }
 
 // cell writes one cell: its head, its source with line numbers of its own,
-// and what its run left behind.
-func (l *cellLister) cell(i, room int) (string, []tool.Media) {
+// and what its run left behind. It reports whether the source is cut.
+func (l *cellLister) cell(i int) (text string, media []tool.Media, cut bool) {
 	c := &l.nb.Cells[i]
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- cell %d of %d", i, len(l.nb.Cells))
@@ -120,18 +121,17 @@ func (l *cellLister) cell(i, room int) (string, []tool.Media) {
 	b.WriteString(" ---\n")
 	if c.Source == "" {
 		b.WriteString("(empty)\n")
-	} else if s, err := showLines(c.Source, window{first: 1, room: max(room-b.Len(), 64)}); err == nil {
+	} else if s, err := showLines(c.Source, window{first: 1, room: max(l.room-b.Len(), 64)}); err == nil {
 		b.WriteString(s.text)
 		if s.to < len(c.Source) {
-			l.cut = true
+			cut = true
 			fmt.Fprintf(&b, "(%d more bytes of this cell)\n", len(c.Source)-s.to)
 		}
 	}
-	var media []tool.Media
 	for n := range c.Outputs {
 		media = append(media, outputText(&b, &c.Outputs[n])...)
 	}
-	return b.String(), media
+	return b.String(), media, cut
 }
 
 // outputText writes one output, at most as much as is shown of one, and

@@ -74,7 +74,11 @@ func readStream(ctx context.Context, w *workspace.Workspace, in readArgs, want w
 	if s.window != nil {
 		shown.hide(ctx, s.window[0], s.window[1], s.window[2])
 	}
-	telemetry.ReadProbeFrom(ctx).Read(telemetry.Read{Rel: in.Path, Unbounded: want.whole, Continued: want.first > 1 || want.offset > 0, Lines: -1, Bytes: info.Size(), Longest: -1})
+	rel, err := w.Rel(in.Path)
+	if err != nil {
+		return sight{}, err
+	}
+	telemetry.ReadProbeFrom(ctx).Read(telemetry.Read{Rel: rel, Unbounded: want.whole, Continued: want.first > 1 || want.offset > 0, Lines: -1, Bytes: info.Size(), Longest: -1})
 	notes := shown.notes(in.Path, want)
 	if encoding != textfile.UTF8 {
 		notes = append(notes, "encoding "+encoding.String())
@@ -82,7 +86,7 @@ func readStream(ctx context.Context, w *workspace.Workspace, in readArgs, want w
 	if shown.hidden > 0 {
 		notes = append(notes, plural(shown.hidden, "invisible or control character")+` shown as \u{…}`)
 	}
-	return sight{rel: in.Path, text: shown.text + footer(notes)}, nil
+	return sight{rel: rel, text: shown.text + footer(notes)}, nil
 }
 
 // A stream reads the text of a large file once, from its beginning.
