@@ -87,12 +87,17 @@ func IsPDF(data []byte) bool { return bytes.HasPrefix(data, []byte("%PDF-")) }
 // Open finds the pages of a document. data must not change while the
 // document is used.
 func Open(ctx context.Context, data []byte) (*Document, error) {
+	return open(ctx, data, maxUnpacked, maxTokens)
+}
+
+// open is [Open] with a budget of bytes and tokens.
+func open(ctx context.Context, data []byte, unpacked, tokens int) (*Document, error) {
 	if len(data) > MaxFile {
 		return nil, ErrTooMuch
 	}
 	d := &Document{
 		parsed: map[int]object{}, busy: map[int]bool{}, fonts: map[int]*font{},
-		unpacked: maxUnpacked, tokens: maxTokens, ctx: ctx,
+		unpacked: unpacked, tokens: tokens, ctx: ctx,
 	}
 	trailer, err := d.scan(data)
 	if err != nil {
