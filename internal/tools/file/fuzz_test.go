@@ -94,9 +94,10 @@ func FuzzForms(f *testing.F) {
 		for i, show := range []form{readPDF, readNotebook, readPicture} {
 			in := readArgs{Path: "f.ipynb"}
 			want := window{first: 1, limit: maxReadBytes, room: maxReadBytes, whole: true}
-			if i == 0 {
+			switch i {
+			case 0:
 				in.Pages, want.offset = part, max(offset, 0)
-			} else if i == 1 {
+			case 1:
 				in.Cell = part
 			}
 			s, err := show(ctx, workspace.File{Rel: "f.ipynb", Data: data, Version: workspace.Version{Size: int64(len(data))}}, in, want)

@@ -61,7 +61,7 @@ func ReadFile() tool.Tool {
 		Assess: func(_ context.Context, in readArgs) (tool.Act, error) {
 			names := in.names()
 			if len(names) == 0 {
-				return tool.Act{}, errNoPath
+				return tool.Act{}, tool.Invalidf(noPath)
 			}
 			summary := "read " + tool.Clip(names[0])
 			if len(names) > 1 {
@@ -72,7 +72,7 @@ func ReadFile() tool.Tool {
 	}.Tool()
 }
 
-var errNoPath = tool.Invalidf("name a file in path, or several in paths")
+const noPath = "name a file in path, or several in paths"
 
 // names are all files that a call names.
 func (in readArgs) names() []string {

@@ -58,7 +58,7 @@ func (in readArgs) misfits(want window) []string {
 		}
 	}
 	if len(in.names()) == 0 {
-		wrong = append(wrong, errNoPath.Text)
+		wrong = append(wrong, noPath)
 	}
 	return wrong
 }
