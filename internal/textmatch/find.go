@@ -127,8 +127,12 @@ func apart(found []Match) []Match {
 
 // Disproportionate reports whether a match is so much larger than what was
 // quoted that replacing it would remove text which nobody described: more
-// than twice the lines and three more, or four times the bytes.
+// than twice the lines and three more, or four times the bytes. A quotation
+// that was matched by what its escapes stand for is measured by that.
 func Disproportionate(text string, m Match, quote string) bool {
+	if m.Stage == EscapeNormalized {
+		quote = Unescape(quote)
+	}
 	lines := strings.Count(strings.TrimSuffix(quote, "\n"), "\n") + 1
 	found := text[m.Start:m.End]
 	foundLines := strings.Count(strings.TrimSuffix(found, "\n"), "\n") + 1
