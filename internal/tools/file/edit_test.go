@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -264,5 +265,34 @@ func TestAnswersAreBounded(t *testing.T) {
 		if len(r.Text) > 16<<10 {
 			t.Errorf("an answer of %d bytes: %.200s", len(r.Text), r.Text)
 		}
+	}
+}
+
+// TestF017_EditKeepsLinksAndTimes: a link stays a link, and a file that is
+// the same after all keeps its time and is not written anew.
+func TestF017_EditKeepsLinksAndTimes(t *testing.T) {
+	b := newBench(t, map[string]string{"real.conf": "a = 1\n"})
+	link := filepath.Join(b.dir, "link.conf")
+	if err := os.Symlink("real.conf", link); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.edit(object{"path": "link.conf", "old_string": "1", "new_string": "2"}); !r.OK || b.content("real.conf") != "a = 2\n" {
+		t.Errorf("%s: %q", r.Text, b.content("real.conf"))
+	}
+	if target, err := os.Readlink(link); target != "real.conf" {
+		t.Errorf("the link leads to %q, %v", target, err)
+	}
+	path, long := filepath.Join(b.dir, "real.conf"), time.Unix(1e9, 0)
+	if err := os.Chtimes(path, long, long); err != nil {
+		t.Fatal(err)
+	}
+	b.edit(object{"path": "real.conf", "edits": []object{one("2", "3"), one("3", "2")}})
+	b.edit(object{"path": "real.conf", "old_string": "zzz", "new_string": "y"})
+	if info, err := os.Stat(path); err != nil || !info.ModTime().Equal(long) {
+		t.Errorf("nothing was changed and the time is %v, %v", info.ModTime(), err)
+	}
+	b.edit(object{"path": "real.conf", "old_string": "2", "new_string": "4"})
+	if info, err := os.Stat(path); err != nil || info.ModTime().Equal(long) {
+		t.Errorf("it was changed and the time is %v, %v", info.ModTime(), err)
 	}
 }
