@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,30 @@ func placeAt(tb testing.TB, dir, at string, open func(*os.File) (*walk.Tree, err
 	p := Place{Tree: sub, Prefix: at}
 	p.Rules, _ = top.Rules(at)
 	return p
+}
+
+// TestF032_BothEnginesFindTheSame: what is found does not depend on which way
+// the system lets folders be read, hidden or not.
+func TestF032_BothEnginesFindTheSame(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{".notes/plan.md": "needle\n", "a.md": "needle\n", ".gitignore": "b\n", "b/c.md": "needle\n"})
+	for _, q := range []Query{{}, {Hidden: true}, {NoIgnore: true}, {Hidden: true, NoIgnore: true}} {
+		q.Pattern, q.Limit = compile(t, "needle", match.Options{}), 10
+		var got []*Result
+		for _, open := range []func(*os.File) (*walk.Tree, error){walk.Open, walk.OpenPortable} {
+			r, err := Grep(t.Context(), placeAt(t, dir, "", open), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, r)
+		}
+		if diff := cmp.Diff(got[0], got[1]); diff != "" {
+			t.Errorf("hidden %v, no ignore %v (-native +portable):\n%s", q.Hidden, q.NoIgnore, diff)
+		}
+		if found := slices.ContainsFunc(got[0].Files, func(f FileHits) bool { return f.Path == ".notes/plan.md" }); found != q.Hidden {
+			t.Errorf("hidden %v, and the hidden file was found: %v", q.Hidden, found)
+		}
+	}
 }
 
 func TestGrep(t *testing.T) {

@@ -296,3 +296,19 @@ func TestF017_EditKeepsLinksAndTimes(t *testing.T) {
 		t.Errorf("it was changed and the time is %v, %v", info.ModTime(), err)
 	}
 }
+
+// TestF036_ACutLineIsNeverWhole: a line that grep or the report of an edit
+// shows in part is said to be one, with how long it is.
+func TestF036_ACutLineIsNeverWhole(t *testing.T) {
+	b := newBench(t, map[string]string{"f": strings.Repeat("x", 3000) + "\nshort\n"})
+	if r := b.call(Grep(), object{"pattern": "x$"}); !strings.Contains(r.Text, "part of a line of 3000 characters") {
+		t.Errorf("grep: %.100s … %s", r.Text, r.Text[max(0, len(r.Text)-100):])
+	}
+	r := b.edit(object{"path": "f", "old_string": "short", "new_string": "shorter"})
+	if !r.OK || strings.Contains(r.Text, strings.Repeat("x", 2999)) && !strings.Contains(r.Text, strings.Repeat("x", 3000)) {
+		t.Errorf("edit: %.300s", r.Text)
+	}
+	if got := b.content("f"); got != strings.Repeat("x", 3000)+"\nshorter\n" {
+		t.Errorf("the long line is harmed: %d bytes", len(got))
+	}
+}
