@@ -136,7 +136,18 @@ func Disproportionate(text string, m Match, quote string) bool {
 	lines := strings.Count(strings.TrimSuffix(quote, "\n"), "\n") + 1
 	found := text[m.Start:m.End]
 	foundLines := strings.Count(strings.TrimSuffix(found, "\n"), "\n") + 1
-	return foundLines > max(lines+3, 2*lines) || len(found) > 4*len(quote)
+	return foundLines > max(lines+3, 2*lines) || len(found) > 4*len(quote) && textOf(found) > 4*len(quote)
+}
+
+// textOf is how many bytes of a text are neither indentation nor at the end
+// of a line: in deeply nested code a short line may be mostly blanks, which
+// nobody need quote.
+func textOf(s string) int {
+	n := strings.Count(s, "\n")
+	for line := range strings.Lines(s) {
+		n += len(strings.TrimSpace(line))
+	}
+	return n
 }
 
 // A page is a text with its lines.

@@ -120,6 +120,8 @@ func TestEditForms(t *testing.T) {
 		{"nearly what is there", "func total(items []Item) int {\n\treturn len(items)\n}\n", one("func total(items []Thing) int {\n\treturn len(items)\n", "x"), "", tool.CodeFailed, "The first difference is in line 1: the file has \"func total(items []Item) int {\""},
 		{"replace_all by a looser stage", "\tx = 1\n  x = 1\n", object{"old_string": " x = 1\n", "new_string": " x = 2\n", "replace_all": true}, "\tx = 1\n  x = 2\n", "", ""},
 		{"disproportionate", "begin\n" + strings.Repeat("a\n", 3) + "end\n", one("begin\na\nend", "x"), "", tool.CodeFailed, "not in f"},
+		{"deeply nested, quoted without indentation", strings.Repeat(" ", 40) + "a()\n" + strings.Repeat(" ", 40) + "b()\n", one("a()\nb()", "a()\nc()"), strings.Repeat(" ", 40) + "a()\n" + strings.Repeat(" ", 40) + "c()\n", "", "line_trimmed"},
+		{"L49 escapes are measured by what they stand for", "f(\n\t1,\n\t2,\n\t3,\n\t4,\n)\n", one(`f(\n\t1,\n\t2,\n\t3,\n\t4,\n)`, `g(\n\t1,\n\t4,\n)`), "g(\n\t1,\n\t4,\n)\n", "", "escape_normalized"},
 		{"empty edits", "x\n", object{"edits": []object{}}, "", tool.CodeInvalidInput, "missing"},
 	})
 	b := newBench(t, map[string]string{"f": "x\n", "bin": "\x7fELF\x00"})
