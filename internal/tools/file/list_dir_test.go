@@ -111,3 +111,18 @@ func TestListDirSuite(t *testing.T) {
 		},
 	})
 }
+
+// TestG17_AHugeFolderIsBounded: beyond what is looked at in all, the list
+// says that there is more, and what to do.
+func TestG17_AHugeFolderIsBounded(t *testing.T) {
+	b := newBench(t, map[string]string{"d/origin": ""})
+	for i := range listReach + 50 {
+		if err := os.Link(filepath.Join(b.dir, "d/origin"), filepath.Join(b.dir, fmt.Sprintf("d/%05d", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := b.call(ListDir(), map[string]any{"path": "d", "limit": 3})
+	if !strings.HasPrefix(r.Text, "d: entries 1–3 of 50000\n") || !strings.Contains(r.Text, "there is more than the 50000 entries that are looked at; list a folder further down") {
+		t.Errorf("%s", r.Text)
+	}
+}
