@@ -193,21 +193,22 @@ func (b *builder) lastEnds(h *sought, n int) bool {
 	return b.eol(n-1) != ""
 }
 
-// ending returns how the i-th new line in place of lines from to to ends: as
-// the line that it replaces, or the last of these; else as the next line, or
-// the one before.
+// ending returns how the i-th new line in place of lines from to to ends. A
+// diff is made from lines as they are, so there a line ends as the one that
+// it replaces, or the last of these. Else a line ends as the one behind it,
+// or before it.
 func (b *builder) ending(from, to, i int) string {
-	for at := min(from+i, to-1); at >= from; at-- {
-		if e := b.eol(at); e != "" {
-			return e
+	if b.f.Form != Envelope {
+		for at := min(from+i, to-1); at >= from; at-- {
+			if e := b.eol(at); e != "" {
+				return e
+			}
 		}
 	}
-	if to < len(b.lines) {
-		if e := b.eol(to); e != "" {
-			return e
-		}
+	if to < len(b.lines) && b.eol(to) != "" {
+		return b.eol(to)
 	}
-	for at := from - 1; at >= 0 && at >= from-2; at-- {
+	for at := to - 1; at >= 0; at-- {
 		if e := b.eol(at); e != "" {
 			return e
 		}

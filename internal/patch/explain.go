@@ -21,7 +21,9 @@ type MismatchError struct {
 	// Applied says that what the hunks would bring is all there already and
 	// what they would change is not.
 	Applied bool
-	text    string
+	// Lost are the old lines of the first hunk that is nowhere, or "".
+	Lost string
+	text string
 }
 
 func (e *MismatchError) Error() string { return e.text }
@@ -32,6 +34,7 @@ type problems struct {
 	hunks   []Hunk
 	list    []string
 	applied int
+	lost    string
 }
 
 // add lists what is wrong with a hunk.
@@ -61,7 +64,7 @@ func (w *problems) err(s *finder) error {
 		}
 		return &MismatchError{Applied: true, text: fmt.Sprintf("already applied: %s has the new lines of every hunk (at line %s) and not the old ones", tool.Clip(w.name), strings.Join(lines, ", "))}
 	}
-	return &MismatchError{text: strings.Join(w.list, "\n")}
+	return &MismatchError{Lost: w.lost, text: strings.Join(w.list, "\n")}
 }
 
 // context explains that the line after @@ cannot be used.
@@ -109,6 +112,9 @@ func (w *problems) missing(s *finder, i, from int) {
 	if present {
 		w.add(i, "its new lines are at line %d already, and its old lines are nowhere", there+1)
 		return
+	}
+	if w.lost == "" {
+		w.lost = strings.Join(old, "\n")
 	}
 	stated := ""
 	if h.Start > 0 {

@@ -167,3 +167,20 @@ func Parse(text string, opts Options) (*Patch, error) {
 	}
 	return parseDiff(s, opts)
 }
+
+// AsNew returns the content of a file that an update would make out of
+// nothing: a diff whose only hunk says that there are no lines before.
+func (f *File) AsNew() (string, bool) {
+	if f.Action != Update || f.To != "" || len(f.Hunks) != 1 || !f.Hunks[0].After || f.Hunks[0].Start != 0 {
+		return "", false
+	}
+	h := f.Hunks[0]
+	if len(side(h.Lines, '-')) > 0 {
+		return "", false
+	}
+	content := f.Added()
+	if h.NewNoEnd {
+		content = strings.TrimSuffix(content, "\n")
+	}
+	return content, true
+}
