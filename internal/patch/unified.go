@@ -160,10 +160,11 @@ func (d *diff) skip() {
 // signature reports whether the mail that holds a patch ends here: "-- " and
 // the version of git.
 func (d *diff) signature(i int) bool {
-	if strings.TrimRight(d.lines[i], " ") != "--" || i+2 < len(d.lines) {
+	if strings.TrimRight(d.lines[i], " ") != "--" || i+2 != len(d.lines) {
 		return false
 	}
-	return i+1 == len(d.lines) || strings.HasPrefix(strings.TrimLeft(d.lines[i+1], "0123456789"), ".") && d.lines[i+1][0] != '.'
+	first, _, ok := strings.Cut(d.lines[i+1], ".")
+	return ok && first != "" && strings.Trim(first, "0123456789") == ""
 }
 
 // named names the file of the current section for a message.
