@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -32,23 +33,23 @@ type Outcome struct {
 }
 
 // Apply finds the place of every hunk in the content of a file. name is for
-// messages. It fails with a [*MismatchError]. If nothing would change, there
-// are no splices.
-func (f *File) Apply(name, content string) (*Outcome, error) {
-	o, err := f.apply(name, newPage(content, false))
+// messages. It fails with a [*MismatchError], or the error of ctx. If nothing
+// would change, there are no splices.
+func (f *File) Apply(ctx context.Context, name, content string) (*Outcome, error) {
+	o, err := f.apply(ctx, name, newPage(content, false))
 	if err == nil || !strings.Contains(content, "\r") || !strings.Contains(content, "\n") {
 		return o, err
 	}
 	// A carriage return alone is a character in most files and a line end in
 	// some; what the hunks fit decides.
-	if other, otherErr := f.apply(name, newPage(content, true)); otherErr == nil {
+	if other, otherErr := f.apply(ctx, name, newPage(content, true)); otherErr == nil {
 		return other, nil
 	}
 	return nil, err
 }
 
-func (f *File) apply(name string, p *page) (*Outcome, error) {
-	s, err := p.find(f, name)
+func (f *File) apply(ctx context.Context, name string, p *page) (*Outcome, error) {
+	s, err := p.find(ctx, f, name)
 	if err != nil {
 		return nil, err
 	}

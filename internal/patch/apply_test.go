@@ -149,8 +149,8 @@ func TestUnifiedRefuses(t *testing.T) {
 		{"no number", "x\na\nx\n", head + "@@\n-x\n+y\n", "fits 2 places"},
 		{"a removed line is never left out", "a\nb\nc\n", head + "@@ -1,3 +1,2 @@\n a\n-gone\n c\n", "are not in the file"},
 		{"only a bracket is left", "one\ntwo\n}\nthree\n", head + "@@ -1,4 +1,5 @@\n alpha\n beta\n }\n+new\n gamma\n delta\n", "are not in the file"},
-		{"no context at all", "a\nb\nc\n", head + "@@ -2,0 +3 @@\n+x\n", "the number alone (line 2) could be wrong"},
-		{"not empty", "a\n", head + "@@ -0,0 +1 @@\n+x\n", "the number alone"},
+		{"no context at all", "a\nb\nc\n", head + "@@ -2,0 +3 @@\n+x\n", "a number alone could be wrong"},
+		{"not empty", "a\n", head + "@@ -0,0 +1 @@\n+x\n", "a number alone"},
 		{"the remark about the end, elsewhere", "only once\nb\n", head + "@@ -1 +1 @@\n-only once\n\\ No newline at end of file\n+x\n", "must be at the end of the file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

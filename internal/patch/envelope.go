@@ -109,6 +109,7 @@ func parseEnvelope(s source) (*Patch, error) {
 // findEnd finds the end marker: the last line, with blanks around it or not.
 // Elsewhere a blank before it makes it a line of a hunk.
 func (e *envelope) findEnd() {
+	e.lines = e.lines[:e.last()+1]
 	e.end = len(e.lines)
 	for i, line := range e.lines {
 		if strings.TrimRight(line, " \t") == endPatch || i == len(e.lines)-1 && strings.TrimSpace(line) == endPatch {
@@ -220,6 +221,8 @@ type hunkReader struct {
 	// closed says that a hunk ended with the end of the file, so that the
 	// next needs a line of its own to begin.
 	closed bool
+	// spoiled says that the hunk has a line that cannot be one.
+	spoiled bool
 }
 
 // line takes one line, or reports false where the file ends. Only a line
@@ -247,6 +250,7 @@ func (r *hunkReader) line(line string) bool {
 		}
 		r.hunk.Lines = append(r.hunk.Lines, hunkLine(line))
 	default:
+		r.spoiled = true
 		r.wrong.add(number, "%s: every line of a hunk begins with a blank (context), - (removed) or + (added)", quote(line))
 	}
 	return true
@@ -303,12 +307,13 @@ func (r *hunkReader) close() {
 	if r.hunk == nil {
 		return
 	}
-	if len(r.hunk.Lines) == 0 {
-		r.wrong.add(r.hunk.Line, "the hunk that begins here has no lines")
-	} else {
+	switch {
+	case len(r.hunk.Lines) > 0:
 		r.f.Hunks = append(r.f.Hunks, *r.hunk)
+	case !r.spoiled:
+		r.wrong.add(r.hunk.Line, "the hunk that begins here has no lines")
 	}
-	r.hunk = nil
+	r.hunk, r.spoiled = nil, false
 }
 
 // hunkLine takes a line of a hunk apart. An empty one is context that lost

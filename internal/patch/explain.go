@@ -135,11 +135,7 @@ func (s *finder) elsewhere(lines []string, from int) []int {
 
 // present reports whether what a hunk brings is there.
 func (s *finder) present(i int) (int, bool) {
-	lines := s.hunks[i].Lines
-	for n := len(lines); n > 0 && lines[n-1].bare; n-- {
-		lines = lines[:n-1]
-	}
-	added := side(lines, '+')
+	added := side(s.hunks[i].withoutLayout(), '+')
 	if !telling(added) {
 		return 0, false
 	}

@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -39,7 +40,7 @@ func run(content, text string, opts Options) (string, *Outcome, error) {
 	if f.Action == Add {
 		return f.Content, &Outcome{}, nil
 	}
-	o, err := f.Apply("f", content)
+	o, err := f.Apply(context.Background(), "f", content)
 	if err != nil {
 		return "", nil, err
 	}

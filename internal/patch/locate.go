@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"context"
 	"strings"
 )
 
@@ -33,10 +34,13 @@ type finder struct {
 }
 
 // find determines the place of every hunk or lists what is wrong.
-func (p *page) find(f *File, name string) (*finder, error) {
+func (p *page) find(ctx context.Context, f *File, name string) (*finder, error) {
 	s := &finder{page: p, f: f, hunks: make([]sought, len(f.Hunks)), wrong: problems{name: name, hunks: f.Hunks}}
 	from := 0
 	for i := range f.Hunks {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		h := &s.hunks[i]
 		h.Hunk = &f.Hunks[i]
 		if s.candidates(i, from); len(h.places) > 0 {
@@ -67,7 +71,7 @@ func (p *page) find(f *File, name string) (*finder, error) {
 func (s *finder) candidates(i, from int) {
 	h := &s.hunks[i]
 	h.lines, h.old = h.Lines, side(h.Lines, '-')
-	if len(h.old) == 0 {
+	if sure := side(h.withoutLayout(), '-'); len(sure) == 0 {
 		s.insertion(i, from)
 		return
 	}
@@ -124,10 +128,7 @@ func telling(lines []string) bool {
 func (h *Hunk) cuts(form Form) []cut {
 	out := make([]cut, 1, 2+maxFuzz)
 	n := len(h.Lines)
-	bare := 0
-	for bare < n && h.Lines[n-1-bare].bare {
-		bare++
-	}
+	bare := n - len(h.withoutLayout())
 	if bare > 0 {
 		out = append(out, cut{trail: bare})
 	}
@@ -154,14 +155,27 @@ func (h *Hunk) cuts(form Form) []cut {
 	return out
 }
 
+// withoutLayout returns the lines without empty ones at the end, which may be
+// layout of the patch.
+func (h *Hunk) withoutLayout() []Line {
+	lines := h.Lines
+	for n := len(lines); n > 0 && lines[n-1].bare; n-- {
+		lines = lines[:n-1]
+	}
+	return lines
+}
+
 // insertion finds the place of a hunk that has no old lines: right behind
 // the line that @@ names, or at the end of the file.
 func (s *finder) insertion(i, from int) {
 	h := &s.hunks[i]
+	bare := len(h.old)
+	h.lines, h.old = h.withoutLayout(), nil
 	end := len(s.page.lines)
+	number := h.Start > 0 || h.After
 	switch {
-	case h.After && h.Start != end, h.Start > 0 && !h.After && end > 0:
-		s.wrong.add(i, "it has no line of the file that shows where the new ones belong; the number alone (line %d) could be wrong. Give at least one context line", h.Start)
+	case end > 0 && (number || s.f.Form != Envelope && len(h.Context) == 0) && (!h.After || h.Start != end || bare > 0):
+		s.wrong.add(i, "it has no line of the file that shows where the new ones belong, and a number alone could be wrong. Give at least one context line (an empty one as a line of one blank)")
 	case len(h.Context) == 0 || h.Soft || h.EOF:
 		h.places = []int{end}
 	default:

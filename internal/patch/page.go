@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -53,8 +54,16 @@ type span struct{ start, end, next int }
 type page struct {
 	content string
 	lines   []span
-	index   [levels]map[string]int32
-	seq     [levels][]int32
+	known   [levels]*numbering
+}
+
+// A numbering is the lines as numbers, at one level.
+type numbering struct {
+	index map[string]int32
+	seq   []int32 // the number of each line
+	// at are the lines in the order of their numbers; those of number n are
+	// at[first[n]:first[n+1]].
+	first, at []int32
 }
 
 // newPage splits a content into lines, at LF and CRLF, and at CR if the text
@@ -95,71 +104,110 @@ func (p *page) text(i int) string { return p.content[p.lines[i].start:p.lines[i]
 func (p *page) eol(i int) string { return p.content[p.lines[i].end:p.lines[i].next] }
 
 // numbers returns the lines as numbers.
-func (p *page) numbers(l Level) (map[string]int32, []int32) {
-	if p.index[l] == nil {
-		index, seq := make(map[string]int32, len(p.lines)), make([]int32, len(p.lines))
-		for i := range p.lines {
-			key := l.fold(p.text(i))
-			n, ok := index[key]
-			if !ok {
-				n = int32(len(index))
-				index[key] = n
-			}
-			seq[i] = n
-		}
-		p.index[l], p.seq[l] = index, seq
+func (p *page) numbers(l Level) *numbering {
+	if p.known[l] != nil {
+		return p.known[l]
 	}
-	return p.index[l], p.seq[l]
+	k := &numbering{index: make(map[string]int32, len(p.lines)), seq: make([]int32, len(p.lines))}
+	for i := range p.lines {
+		key := l.fold(p.text(i))
+		n, ok := k.index[key]
+		if !ok {
+			n = int32(len(k.index))
+			k.index[key] = n
+		}
+		k.seq[i] = n
+	}
+	k.first, k.at = make([]int32, len(k.index)+2), make([]int32, len(k.seq))
+	for _, n := range k.seq {
+		k.first[n+2]++
+	}
+	for n := 2; n < len(k.first); n++ {
+		k.first[n] += k.first[n-1]
+	}
+	for i, n := range k.seq { // first[n+1] runs up to where n+1 begins
+		k.at[k.first[n+1]] = int32(i)
+		k.first[n+1]++
+	}
+	p.known[l] = k
+	return k
 }
+
+// of returns the lines that have a number.
+func (k *numbering) of(n int32) []int32 { return k.at[k.first[n]:k.first[n+1]] }
 
 // maxPlaces bounds how many places of one hunk are remembered.
 const maxPlaces = 1 << 16
 
 // search returns where lines stand at a level, from line from on, in order;
-// eof asks for the one place at the end of the file. It takes time in
-// proportion to the length of the file (Knuth, Morris, Pratt). lines is not
-// empty.
+// eof asks for the one place at the end of the file. lines is not empty.
 func (p *page) search(l Level, lines []string, from int, eof bool) []int {
 	if len(lines) > len(p.lines)-from {
 		return nil
 	}
-	index, seq := p.numbers(l)
+	k := p.numbers(l)
 	want := make([]int32, len(lines))
+	rare := 0
 	for i, line := range lines {
-		n, ok := index[l.fold(line)]
+		n, ok := k.index[l.fold(line)]
 		if !ok {
 			return nil
 		}
 		want[i] = n
+		if len(k.of(n)) < len(k.of(want[rare])) {
+			rare = i
+		}
 	}
 	if eof {
-		from = len(seq) - len(want)
+		from = len(k.seq) - len(want)
 	}
-	// back[i] is how many of the first i+1 numbers are also their own
-	// beginning, so that no number of the file is looked at twice.
-	back := make([]int, len(want))
-	for i, k := 1, 0; i < len(want); i++ {
-		for k > 0 && want[i] != want[k] {
-			k = back[k-1]
-		}
-		if want[i] == want[k] {
-			k++
-		}
-		back[i] = k
+	if found := k.of(want[rare]); len(found)*len(want) <= len(k.seq)-from {
+		return k.around(found, want, rare, from)
 	}
+	return k.scan(want, from)
+}
+
+// around looks at the lines that one of those that are wanted can be.
+func (k *numbering) around(lines, want []int32, rare, from int) []int {
 	var found []int
-	for i, k := from, 0; i < len(seq); i++ {
-		for k > 0 && seq[i] != want[k] {
-			k = back[k-1]
-		}
-		if seq[i] == want[k] {
-			k++
-		}
-		if k == len(want) {
-			if found = append(found, i+1-k); len(found) == maxPlaces {
+	for _, line := range lines {
+		at := int(line) - rare
+		if at >= from && at+len(want) <= len(k.seq) && slices.Equal(k.seq[at:at+len(want)], want) {
+			if found = append(found, at); len(found) == maxPlaces {
 				break
 			}
-			k = back[k-1]
+		}
+	}
+	return found
+}
+
+// scan looks at every line once (Knuth, Morris, Pratt).
+func (k *numbering) scan(want []int32, from int) []int {
+	// back[i] is how many of the first i+1 numbers are also their own
+	// beginning.
+	back := make([]int, len(want))
+	for i, n := 1, 0; i < len(want); i++ {
+		for n > 0 && want[i] != want[n] {
+			n = back[n-1]
+		}
+		if want[i] == want[n] {
+			n++
+		}
+		back[i] = n
+	}
+	var found []int
+	for i, n := from, 0; i < len(k.seq); i++ {
+		for n > 0 && k.seq[i] != want[n] {
+			n = back[n-1]
+		}
+		if k.seq[i] == want[n] {
+			n++
+		}
+		if n == len(want) {
+			if found = append(found, i+1-n); len(found) == maxPlaces {
+				break
+			}
+			n = back[n-1]
 		}
 	}
 	return found

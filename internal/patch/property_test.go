@@ -3,11 +3,13 @@ package patch
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -203,8 +205,10 @@ var perturbations = map[string]func(t *rapid.T, diff string) string{
 	},
 	"no blanks": func(_ *rapid.T, diff string) string { return strings.ReplaceAll(diff, "\n \n", "\n\n") },
 	"CRLF":      func(_ *rapid.T, diff string) string { return strings.ReplaceAll(diff, "\n", "\r\n") },
-	"names":     func(_ *rapid.T, diff string) string { return strings.Replace(diff, "--- a/f\n+++ b/f\n", "--- f\t2024-01-01 10:00:00\n+++ f\n", 1) },
-	"fence":     func(_ *rapid.T, diff string) string { return "```diff\n" + diff + "```\n" },
+	"names": func(_ *rapid.T, diff string) string {
+		return strings.Replace(diff, "--- a/f\n+++ b/f\n", "--- f\t2024-01-01 10:00:00\n+++ f\n", 1)
+	},
+	"fence": func(_ *rapid.T, diff string) string { return "```diff\n" + diff + "```\n" },
 }
 
 // TestPerturbedDiffs: a diff with mistakes gives the new file or is refused,
@@ -222,9 +226,9 @@ func TestPerturbedDiffs(t *testing.T) {
 		}
 		text := r.unified(3)
 		numbers := false
-		for name, perturb := range perturbations {
+		for _, name := range slices.Sorted(maps.Keys(perturbations)) {
 			if rapid.Bool().Draw(t, name) {
-				text = perturb(t, text)
+				text = perturbations[name](t, text)
 				numbers = numbers || name == "numbers"
 			}
 		}

@@ -86,11 +86,7 @@ func (d *diff) addedFile(f *File) {
 	var b strings.Builder
 	noEnd := false
 	for _, h := range f.Hunks {
-		lines := h.Lines
-		for len(lines) > 0 && lines[len(lines)-1].bare {
-			lines = lines[:len(lines)-1]
-		}
-		for i, l := range lines {
+		for i, l := range h.withoutLayout() {
 			if l.Kind != '+' && !l.bare {
 				d.wrong.add(h.Line+i+1, "%s is a new file, so every line of it begins with +", quote(f.Path))
 				break

@@ -160,7 +160,7 @@ func (d *diff) skip() {
 // signature reports whether the mail that holds a patch ends here: "-- " and
 // the version of git.
 func (d *diff) signature(i int) bool {
-	if strings.TrimRight(d.lines[i], " ") != "--" || i+2 != len(d.lines) {
+	if strings.TrimRight(d.lines[i], " ") != "--" || i+1 != d.last() {
 		return false
 	}
 	first, _, ok := strings.Cut(d.lines[i+1], ".")

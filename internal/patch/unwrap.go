@@ -26,15 +26,21 @@ func (s source) wrong(i int, format string, args ...any) error {
 	return &e
 }
 
-// trim drops blank lines at both ends.
+// trim drops blank lines at the start. At the end they may be context.
 func (s source) trim() source {
 	for len(s.lines) > 0 && strings.TrimSpace(s.lines[0]) == "" {
 		s.lines, s.first = s.lines[1:], s.first+1
 	}
-	for n := len(s.lines); n > 0 && strings.TrimSpace(s.lines[n-1]) == ""; n-- {
-		s.lines = s.lines[:n-1]
-	}
 	return s
+}
+
+// last returns the last line that is not blank; the first is none.
+func (s source) last() int {
+	i := len(s.lines) - 1
+	for strings.TrimSpace(s.lines[i]) == "" {
+		i--
+	}
+	return i
 }
 
 // unwrap takes a patch out of a shell's here-document or a Markdown fence.
@@ -43,7 +49,7 @@ func unwrap(text string) (source, error) {
 	if !strings.Contains(text, "\n") {
 		text = strings.ReplaceAll(text, "\r", "\n")
 	}
-	s := source{lines: strings.Split(text, "\n"), first: 1}
+	s := source{lines: strings.Split(strings.TrimSuffix(text, "\n"), "\n"), first: 1}
 	for i, line := range s.lines {
 		s.lines[i] = strings.TrimSuffix(line, "\r")
 	}
@@ -59,7 +65,7 @@ func unwrap(text string) (source, error) {
 		if command != "" {
 			return s, s.wrong(0, "%s is not run here: give the patch alone, from *** Begin Patch to *** End Patch, with paths relative to the workspace", quote(command))
 		}
-		last := len(s.lines) - 1
+		last := s.last()
 		if last == 0 || strings.TrimSpace(s.lines[last]) != word {
 			return s, s.wrong(0, "%s is opened here and the last line is not %s; the patch may have been cut off", quote(s.lines[0]), quote(word))
 		}

@@ -17,7 +17,7 @@ func (p *patching) edit(file *patched, f *patch.File) error {
 	if err != nil {
 		return err
 	}
-	out, err := f.Apply(f.Path, text.Content)
+	out, err := f.Apply(p.ctx, f.Path, text.Content)
 	if err != nil {
 		return p.mismatch(file, f, err)
 	}
