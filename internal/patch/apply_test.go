@@ -28,6 +28,7 @@ func TestEnvelope(t *testing.T) {
 		{"F011 the beginning of a line after @@", twoBodies, "@@ fn a()\n-    x\n+    y\n", strings.Replace(twoBodies, "x", "y", 1)},
 		{"F011 a section of settings", "[a]\nk = 1\n[b]\nk = 1\n[c]\nk = 1\n", "@@ [b]\n-k = 1\n+k = 2\n", "[a]\nk = 1\n[b]\nk = 2\n[c]\nk = 1\n"},
 		{"nested contexts", "class A:\n  def f(self):\n    x\nclass B:\n  def f(self):\n    x\n", "@@ class B:\n@@   def f(self):\n-    x\n+    y\n", "class A:\n  def f(self):\n    x\nclass B:\n  def f(self):\n    y\n"},
+		{"the one place below a context that does not head it", "fn a(){\n#if 0\n    x\n#endif\n}\n", "@@ fn a(){\n-    x\n+    y\n", "fn a(){\n#if 0\n    y\n#endif\n}\n"},
 		{"the context is quoted again", twoBodies, "@@ fn b(){\n fn b(){\n-    x\n+    y\n", strings.Replace(twoBodies, "b(){\n    x", "b(){\n    y", 1)},
 		{"two hunks under one context", "fn a(){\n  x\n  y\n}\nfn b(){\n  x\n  y\n}\n", "@@ fn b(){\n-  x\n+  1\n@@ fn b(){\n-  y\n+  2\n", "fn a(){\n  x\n  y\n}\nfn b(){\n  1\n  2\n}\n"},
 		{"an exact place further on is not better than one inside", "fn b(){\n    x  \n}\nfn c(){\n    x\n}\n", "@@ fn b(){\n-    x\n+    y\n", "fn b(){\n    y\n}\nfn c(){\n    x\n}\n"},
@@ -61,18 +62,21 @@ func TestEnvelope(t *testing.T) {
 // where and why.
 func TestEnvelopeRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, content, hunks, want string }{
-		{"F010 two places without their indentation", "def a():\n    flush()\n    return None\ndef b():\n  flush()\n  return None\n", "@@\n-flush()\n return None\n", "fits 2 places (none of them exactly): line 2, 5"},
-		{"F026 two places", "f() {\n  return nil\n}\ng() {\n  return nil\n}\n", "@@\n-  return nil\n+  return err\n", "fits 2 places: line 2, 5"},
-		{"two places inside the context", "fn b(){\n  x\n  a\n  x\n}\n", "@@ fn b(){\n-  x\n+  y\n", "fits 2 places: line 2, 4"},
+		{"F010 two places without their indentation", "def a():\n    flush()\n    return None\ndef b():\n  flush()\n  return None\n", "@@\n-flush()\n return None\n", "fits 2 places (none of them exactly): lines 2, 5"},
+		{"F026 two places", "f() {\n  return nil\n}\ng() {\n  return nil\n}\n", "@@\n-  return nil\n+  return err\n", "fits 2 places: lines 2, 5"},
+		{"two places inside the context", "fn b(){\n  x\n  a\n  x\n}\n", "@@ fn b(){\n-  x\n+  y\n", "fits 2 places: lines 2, 4"},
 		{"two contexts", twoBodies + twoBodies, "@@ fn b(){\n+  y\n", "fits 2 places"},
 		{"not there", "alpha beta\ngamma\n", "@@\n-alpha bete\n+x\n", `the nearest place is line 1, and the first difference is in line 1: the file has "alpha beta", the patch "alpha bete"`},
 		{"no such context", "alpha\n", "@@ fn nowhere()\n-alpha\n+x\n", `"fn nowhere()" after @@ is not in the file`},
-		{"above its context", "x\nfn b()\n", "@@ fn b()\n-x\n+y\n", "at line 1, which is not below"},
+		{"above its context", "x\nfn b()\n", "@@ fn b()\n-x\n+y\n", "at line 1, which is not in what"},
 		{"out of order", "first line\nsecond line\n", "@@\n-second line\n+2\n@@\n-first line\n+1\n", "hunks come in the order of the file"},
 		{"overlapping at the end of the file", "a\nb\n", "@@\n-b\n+c\n*** End of File\n@@\n-b\n+d\n*** End of File\n", "hunk 2 of 2"},
 		{"not at the end of the file", "only once\na\n", "@@\n-only once\n+y\n*** End of File\n", "must be at the end of the file, which has 2 lines"},
 		{"longer than the file", "a\n", "@@\n a\n b\n c\n-d\n", "are not in the file"},
 		{"F022 applied already", "a\nthe new line\nb\n", "@@\n a\n-the old line\n+the new line\n b\n", "already applied"},
+		{"F022 applied already, and the next function is alike", "fn a(){\n    y\n}\nfn b(){\n    x\n}\n", "@@ fn a(){\n-    x\n+    y\n", "already applied: f has the new lines of every hunk (at line 2)"},
+		{"F022 applied already, and another place is alike", "the new line\n  the old line\n", "@@\n-the old line\n+the new line\n", "already applied"},
+		{"F022 removed already, and the next function is alike", "fn a(){\n}\nfn b(){\n    x\n}\n", "@@ fn a(){\n-    x\n", "at line 4, which is not in what \"fn a(){\" heads"},
 		{"F022 added already", "a\nthe new line\nb\n", "@@\n a\n+the new line\n", "already applied"},
 		{"one of two is there already", "a\nthe new line\nb\nc\n", "@@\n-the old line\n+the new line\n@@\n-c\n+d\n", "its new lines are at line 2 already"},
 	} {
@@ -144,7 +148,7 @@ func TestUnified(t *testing.T) {
 func TestUnifiedRefuses(t *testing.T) {
 	const head = "--- a/f\n+++ b/f\n"
 	for _, tt := range []struct{ name, content, diff, want string }{
-		{"as near to one as to the other", "x\na\nb\na\nx\n", head + "@@ -3 +3 @@\n-x\n+y\n", "fits 2 places: line 1, 5. The stated line 3 does not decide"},
+		{"as near to one as to the other", "x\na\nb\na\nx\n", head + "@@ -3 +3 @@\n-x\n+y\n", "fits 2 places: lines 1, 5. The stated line 3 does not decide"},
 		{"rather nearer is not enough", "x\na\nb\na\na\na\nx\n", head + "@@ -3 +3 @@\n-x\n+y\n", "fits 2 places"},
 		{"no number", "x\na\nx\n", head + "@@\n-x\n+y\n", "fits 2 places"},
 		{"a removed line is never left out", "a\nb\nc\n", head + "@@ -1,3 +1,2 @@\n a\n-gone\n c\n", "are not in the file"},

@@ -174,6 +174,10 @@ func (e *envelope) content(f *File) {
 				e.finishContent(f, b.String(), noEnd)
 				return
 			}
+			if strings.HasPrefix(line, "***") {
+				e.wrong.add(e.number(e.at), "%s is no control line; a file begins with one of %s", quote(line), beginnings())
+				continue
+			}
 			e.wrong.add(e.number(e.at), "%s: every line of an added file begins with +", quote(line))
 		}
 	}

@@ -33,7 +33,7 @@ type problems struct {
 	name    string
 	hunks   []Hunk
 	list    []string
-	applied int
+	applied []int // where the new lines are of hunks whose old ones are not
 	lost    string
 }
 
@@ -52,17 +52,12 @@ func (w *problems) add(i int, format string, args ...any) {
 	w.list = append(w.list, fmt.Sprintf("%s: %s (line %d of the patch): %s.", tool.Clip(w.name), which, w.hunks[i].Line, fmt.Sprintf(format, args...)))
 }
 
-func (w *problems) err(s *finder) error {
+func (w *problems) err() error {
 	switch {
 	case len(w.list) == 0:
 		return nil
-	case w.applied == len(w.hunks):
-		lines := make([]string, 0, maxNamed)
-		for i := range min(len(s.hunks), maxNamed) {
-			at, _ := s.present(i)
-			lines = append(lines, fmt.Sprint(at+1))
-		}
-		return &MismatchError{Applied: true, text: fmt.Sprintf("already applied: %s has the new lines of every hunk (at line %s) and not the old ones", tool.Clip(w.name), strings.Join(lines, ", "))}
+	case len(w.applied) == len(w.hunks):
+		return &MismatchError{Applied: true, text: fmt.Sprintf("already applied: %s has the new lines of every hunk (at %s) and not the old ones", tool.Clip(w.name), numbers(w.applied))}
 	}
 	return &MismatchError{Lost: w.lost, text: strings.Join(w.list, "\n")}
 }
@@ -84,34 +79,30 @@ func (w *problems) context(s *finder, i int, lost string) {
 func (w *problems) missing(s *finder, i, from int) {
 	h := s.hunks[i].Hunk
 	old := side(h.Lines, '-')
-	there, present := s.present(i)
-	if present {
-		w.applied++
+	if at, ok := s.present(i); ok && len(s.elsewhere(old, 0)) == 0 {
+		w.there(i, at)
+		return
 	}
 	if len(w.list) > maxExplained {
-		return // and the search for what is alike would take time
+		return // the search for what is alike would take time
 	}
 	if len(h.Context) > 0 && !h.Soft {
 		if at := s.elsewhere(old, 0); len(at) > 0 {
-			w.add(i, "its old lines are at line %s, which is not below %s", numbers(at), quote(h.Context[len(h.Context)-1]))
+			w.add(i, "its old lines are at %s, which is not in what %s heads", numbers(at), quote(h.Context[len(h.Context)-1]))
 			return
 		}
 	}
 	if h.EOF {
 		if at := s.elsewhere(old, from); len(at) > 0 {
-			w.add(i, "it must be at the end of the file, which has %d lines, and its old lines are at line %s", len(s.page.lines), numbers(at))
+			w.add(i, "it must be at the end of the file, which has %d lines, and its old lines are at %s", len(s.page.lines), numbers(at))
 			return
 		}
 	}
 	if from > 0 {
 		if at := s.elsewhere(old, 0); len(at) > 0 {
-			w.add(i, "its old lines are at line %s, before the hunk above it ends (line %d); hunks come in the order of the file and do not overlap", numbers(at), from)
+			w.add(i, "its old lines are at %s, before the hunk above it ends (line %d); hunks come in the order of the file and do not overlap", numbers(at), from)
 			return
 		}
-	}
-	if present {
-		w.add(i, "its new lines are at line %d already, and its old lines are nowhere", there+1)
-		return
 	}
 	if w.lost == "" {
 		w.lost = strings.Join(old, "\n")
@@ -121,6 +112,12 @@ func (w *problems) missing(s *finder, i, from int) {
 		stated = fmt.Sprintf(" (the diff says line %d)", h.Start)
 	}
 	w.add(i, "its old lines are not in the file%s%s", stated, s.near(strings.Join(old, "\n")))
+}
+
+// there explains that a hunk is applied already.
+func (w *problems) there(i, at int) {
+	w.applied = append(w.applied, at)
+	w.add(i, "its new lines are at line %d already, and its old lines are not there", at+1)
 }
 
 // elsewhere returns where lines are, in whatever way they fit.
@@ -133,18 +130,28 @@ func (s *finder) elsewhere(lines []string, from int) []int {
 	return nil
 }
 
-// present reports whether what a hunk brings is there.
+// present reports whether what a hunk brings is there, if that is more than
+// brackets and blanks.
 func (s *finder) present(i int) (int, bool) {
-	added := side(s.hunks[i].withoutLayout(), '+')
-	if !telling(added) {
-		return 0, false
-	}
-	for _, l := range []Level{Exact, TrailingBlanks} {
-		if found := s.search(l, added, 0, false); len(found) > 0 {
-			return found[0], true
-		}
+	h := &s.hunks[i]
+	if found := s.added(h); len(found) > 0 && telling(side(h.withoutLayout(), '+')) {
+		return found[0], true
 	}
 	return 0, false
+}
+
+// added returns where the lines of a hunk stand as they are after it.
+func (s *finder) added(h *sought) []int {
+	lines := side(h.withoutLayout(), '+')
+	if len(lines) == 0 {
+		return nil
+	}
+	for _, l := range []Level{Exact, TrailingBlanks} {
+		if found := s.search(l, lines, 0, false); len(found) > 0 {
+			return found
+		}
+	}
+	return nil
 }
 
 // near names the place that is most like a quotation and what is different
@@ -174,12 +181,17 @@ func (w *problems) ambiguous(s *finder, i int) {
 	} else if len(h.Context) > 0 {
 		advice = "Give more lines around the change, or a further @@ line nearer to it"
 	}
-	w.add(i, "it fits %d places%s: line %s. %s", len(h.places), how, numbers(h.places), advice)
+	w.add(i, "it fits %d places%s: %s. %s", len(h.places), how, numbers(h.places), advice)
 }
 
 // numbers lists lines, counted from 0, as a reader counts them.
 func numbers(lines []int) string {
 	var b strings.Builder
+	b.WriteString("line ")
+	if len(lines) > 1 {
+		b.Reset()
+		b.WriteString("lines ")
+	}
 	for i, at := range lines {
 		if i == maxNamed {
 			fmt.Fprintf(&b, " and %d more", len(lines)-i)

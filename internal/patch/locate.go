@@ -63,7 +63,7 @@ func (p *page) find(ctx context.Context, f *File, name string) (*finder, error) 
 			offset = h.at - (h.Start - 1)
 		}
 	}
-	return s, s.wrong.err(s)
+	return s, s.wrong.err()
 }
 
 // candidates lists the places of the strictest step that has any, from line
@@ -88,8 +88,26 @@ func (s *finder) candidates(i, from int) {
 	if anchors != nil && s.look(h, from, func(places []int) []int { return inside(places, anchors) }) {
 		return
 	}
+	// The same patch sent twice must not find the next place that is alike.
+	if anchors != nil {
+		if at := inside(s.added(h), anchors); len(at) > 0 {
+			s.wrong.there(i, at[0])
+			return
+		}
+		if len(side(h.withoutLayout(), '+')) == 0 {
+			s.wrong.missing(s, i, from)
+			return
+		}
+	}
 	if !s.look(h, from, func(places []int) []int { return behind(places, anchors) }) {
 		s.wrong.missing(s, i, from)
+		return
+	}
+	if h.level >= SurroundingBlanks || h.fuzz > 0 {
+		if at, ok := s.present(i); ok {
+			h.places = nil
+			s.wrong.there(i, at)
+		}
 	}
 }
 
