@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	_ "embed" // for the description
+	"errors"
 	"fmt"
 	"strings"
 
@@ -68,6 +69,10 @@ func assessPatch(text string, opts patch.Options) (tool.Act, error) {
 	return act, nil
 }
 
+// maxPatchTries is how often a patch is planned again because another writer
+// changed one of its files between the plan and the change.
+const maxPatchTries = 50
+
 // applyPatch plans all of a patch, then makes the changes together.
 func applyPatch(ctx context.Context, text string, opts patch.Options) (*tool.Result, error) {
 	p, err := parsePatch(text, opts)
@@ -75,21 +80,26 @@ func applyPatch(ctx context.Context, text string, opts patch.Options) (*tool.Res
 		return nil, err
 	}
 	w := workspace.From(ctx)
-	plan := newPatching(ctx, w)
-	for i := range p.Files {
-		plan.add(&p.Files[i])
+	for try := 1; ; try++ {
+		plan := newPatching(ctx, w)
+		for i := range p.Files {
+			plan.add(&p.Files[i])
+		}
+		if err := plan.refusal(); err != nil {
+			return nil, err
+		}
+		steps, err := plan.steps()
+		if err != nil {
+			return nil, err
+		}
+		changes, err := w.Apply(ctx, steps)
+		if errors.Is(err, workspace.ErrChanged) && try < maxPatchTries {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		changed := plan.record(changes)
+		return &tool.Result{OK: true, Text: strings.TrimSuffix(plan.report(changes), "\n"), Changed: changed}, nil
 	}
-	if err := plan.refusal(); err != nil {
-		return nil, err
-	}
-	steps, err := plan.steps()
-	if err != nil {
-		return nil, err
-	}
-	changes, err := w.Apply(ctx, steps)
-	if err != nil {
-		return nil, err
-	}
-	changed := plan.record(changes)
-	return &tool.Result{OK: true, Text: strings.TrimSuffix(plan.report(changes), "\n"), Changed: changed}, nil
 }

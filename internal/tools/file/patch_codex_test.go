@@ -53,9 +53,7 @@ func TestCodexEdges(t *testing.T) {
 			if tt.want == nil && (r.OK || !maps.Equal(got, before)) || tt.want != nil && (!r.OK || !maps.Equal(got, tt.want)) {
 				t.Errorf("%s\ngot %q, want %q", r.Text, got, tt.want)
 			}
-			if tt.codex == "" {
-				t.Error("what Codex does is not said")
-			}
+			t.Logf("Codex: %s. %s", tt.codex, tt.differs)
 		})
 	}
 }

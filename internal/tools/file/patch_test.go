@@ -1,12 +1,16 @@
 package file
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/handrail-tools/handrail/internal/patch"
@@ -360,5 +364,97 @@ func TestPatchWords(t *testing.T) {
 		if r := b.call(DiffEdit(), args); !r.OK || b.content("src/app.py") != "context\nnew line\ncontext\n" {
 			t.Errorf("%v: %s", args, r.Text)
 		}
+	}
+}
+
+// TestPatchesAtOnce: of patches that change one file at the same time each is
+// kept, as with edits.
+func TestPatchesAtOnce(t *testing.T) {
+	b := newBench(t, map[string]string{"f": numbers(20)})
+	results := make([]*tool.Result, 20)
+	var all sync.WaitGroup
+	for i := range results {
+		all.Go(func() {
+			text := fmt.Sprintf("*** Update File: f\n@@\n-line %d\n+LINE %d\n*** Add File: n%d\n+x\n", i+1, i+1, i)
+			results[i] = b.patch(enveloped(text))
+		})
+	}
+	all.Wait()
+	for _, r := range results {
+		if !r.OK {
+			t.Error(r.Text)
+		}
+	}
+	if got := b.content("f"); got != strings.ToUpper(numbers(20)) || len(tree(t, b.dir)) != 21 {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestPatchPaths sends each form of traversal through each path of a patch:
+// nothing outside is read, made, changed or removed.
+func TestPatchPaths(t *testing.T) {
+	b := newBench(t, map[string]string{"a/in.txt": "inside\n", "f": "x\n"})
+	out := filepath.Join(filepath.Dir(b.dir), "outside.txt")
+	if err := os.WriteFile(out, []byte("inside\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"dir": "..", "leaf": "../outside.txt"} {
+		if err := os.Symlink(target, filepath.Join(b.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := tree(t, b.dir)
+	for _, name := range []string{
+		"../outside.txt", "a/../../outside.txt", "missing/../../outside.txt", "./../outside.txt", "a/../..", out, b.dir + "/../outside.txt", "dir/outside.txt",
+		"leaf", "a//..//../outside.txt", "/../" + out, "//etc/passwd", "/proc/self/root/etc/passwd", "a\x00/../../outside.txt", "..\\outside.txt/../../outside.txt",
+	} {
+		for what, text := range map[string]string{
+			"add":      "*** Add File: " + name + "\n+x\n",
+			"update":   "*** Update File: " + name + "\n@@\n-inside\n+x\n",
+			"delete":   "*** Delete File: " + name + "\n",
+			"move":     "*** Update File: " + name + "\n*** Move to: stolen\n",
+			"move to":  "*** Update File: f\n*** Move to: " + name + "\n",
+			"diff":     "--- a/" + name + "\n+++ b/" + name + "\n@@ -1 +1 @@\n-inside\n+x\n",
+			"new":      "--- /dev/null\n+++ b/" + name + "\n@@ -0,0 +1 @@\n+x\n",
+			"git":      "diff --git a/f b/f\nrename from f\nrename to " + name + "\n",
+			"git gone": "diff --git a/f b/f\ndeleted file mode 100644\n--- a/" + name + "\n+++ /dev/null\n@@ -1 +0,0 @@\n-inside\n",
+		} {
+			if name == "leaf" && (what == "delete" || what == "git gone") {
+				continue // the link itself lies inside
+			}
+			if r := b.patch(enveloped(text)); r.OK {
+				t.Errorf("%s %q: %s", what, name, r.Text)
+			}
+		}
+	}
+	if data, err := os.ReadFile(out); err != nil || string(data) != "inside\n" {
+		t.Errorf("the file outside is %q, %v", data, err)
+	}
+	if got := tree(t, b.dir); !maps.Equal(got, before) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestAssessPatch: a patch names every path that it reads and writes; one
+// that cannot be read names none and is refused.
+func TestAssessPatch(t *testing.T) {
+	assess := func(tl tool.Tool, args object) (tool.Act, error) {
+		raw, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tl.(tool.Assesser).Assess(t.Context(), &tool.Call{Args: raw})
+	}
+	act, err := assess(ApplyPatch(), object{"patch": enveloped("*** Add File: n\n*** Update File: u\n*** Move to: m/t\n@@\n-a\n*** Delete File: d\n")})
+	if err != nil || !slices.Equal(act.Reads, []string{"u", "d"}) || !slices.Equal(act.Writes, []string{"n", "u", "m/t", "d"}) {
+		t.Errorf("%+v, %v", act, err)
+	}
+	act, err = assess(DiffEdit(), object{"path": "p", "diff": "@@\n-a\n+b\n"})
+	if err != nil || !slices.Equal(act.Reads, []string{"p"}) || !slices.Equal(act.Writes, []string{"p"}) {
+		t.Errorf("%+v, %v", act, err)
+	}
+	var e *tool.Error
+	if act, err := assess(ApplyPatch(), object{"patch": "x"}); !errors.As(err, &e) || e.Code != tool.CodeInvalidInput || len(act.Writes) > 0 {
+		t.Errorf("%+v, %v", act, err)
 	}
 }
