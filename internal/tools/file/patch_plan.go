@@ -27,7 +27,12 @@ type patching struct {
 	// shifts are removals and moves, in their order.
 	shifts []*patched
 	wrong  []error
+	held   int // bytes of the files that were read
 }
+
+// maxPatchHeld bounds the files that a patch holds in memory, in bytes: eight
+// of the largest that can be edited.
+const maxPatchHeld = 8 * workspace.MaxEdit
 
 // A patched is one file that a patch is about.
 type patched struct {
@@ -36,6 +41,7 @@ type patched struct {
 	// will be, "" if it is deleted.
 	origin, at     string
 	link           bool // a symbolic link that is deleted
+	large          bool // too large to be read
 	old            workspace.File
 	text           textfile.Text // with the changes so far
 	data           []byte
@@ -127,14 +133,35 @@ func (p *patching) find(name string) (file *patched, rel string, err error) {
 		}
 		return nil, at.Rel, nil
 	}
-	old, err := p.w.ReadFile(p.ctx, name, workspace.MaxEdit)
+	f := &patched{name: name, origin: at.Rel, at: at.Rel}
+	f.old, err = p.w.ReadFile(p.ctx, name, workspace.MaxEdit)
+	if errors.Is(err, workspace.ErrTooLarge) {
+		err = f.unread(p.w, name) // it can still be moved or deleted
+	}
 	if err != nil {
 		return nil, "", pathError(p.w, name, err)
 	}
-	f := &patched{name: name, origin: at.Rel, at: at.Rel, old: old, data: old.Data}
+	f.data = f.old.Data
+	if p.held += len(f.data); p.held > maxPatchHeld {
+		return nil, "", tool.Failf("%s: the files of the patch have more than %s together; divide the patch", tool.Clip(name), sizeOf(maxPatchHeld))
+	}
 	p.now[at.Rel] = f
 	p.files = append(p.files, f)
 	return f, at.Rel, nil
+}
+
+// unread describes a file that is too large to be held.
+func (f *patched) unread(w *workspace.Workspace, name string) error {
+	info, err := w.Stat(name)
+	if err != nil {
+		return err
+	}
+	version, ok := info.Sys().(workspace.Version)
+	if !ok {
+		return workspace.ErrTooLarge
+	}
+	f.large, f.old = true, workspace.File{Rel: f.origin, Version: version, Mode: info.Mode()}
+	return nil
 }
 
 // leaf returns the path of a name whose last element is not followed, and
@@ -326,71 +353,3 @@ func (p *patching) move(f *patch.File, file *patched, rel string) error {
 }
 
 func (f *patched) note(text string) { f.notes = append(f.notes, text) }
-
-// steps are what the workspace has to do: the contents of files that are
-// there, at the paths where they are; removals; moves, each when its new path
-// is free; new files.
-func (p *patching) steps() ([]workspace.Step, error) {
-	var steps, fresh []workspace.Step
-	for _, f := range p.files {
-		s := workspace.Step{Op: workspace.OpWrite, Name: f.origin, Data: f.data, Expect: &f.old.Version}
-		switch {
-		case !f.written || f.at == "":
-		case f.origin == "":
-			fresh = append(fresh, workspace.Step{Op: workspace.OpWrite, Name: f.at, Data: f.data, Mode: f.mode, CreateOnly: true})
-		default:
-			steps = append(steps, s)
-		}
-	}
-	if len(steps)+len(p.shifts)+len(fresh) > workspace.MaxSteps {
-		return nil, tool.Invalidf("the patch makes %d changes to files; at most %d are made at once. Nothing was changed", len(steps)+len(p.shifts)+len(fresh), workspace.MaxSteps)
-	}
-	shifts, err := p.order()
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range shifts {
-		s := workspace.Step{Op: workspace.OpMove, Name: f.origin, To: f.at, Expect: &f.old.Version}
-		if f.at == "" {
-			s.Op = workspace.OpRemove
-		}
-		if f.link {
-			s.Expect = nil
-		}
-		steps = append(steps, s)
-	}
-	return append(steps, fresh...), nil
-}
-
-// order puts removals and moves in an order in which every path is free when
-// something is moved to it.
-func (p *patching) order() ([]*patched, error) {
-	taken := make(map[string]bool)
-	var out, wait []*patched
-	for _, f := range p.shifts {
-		switch f.at {
-		case "":
-			out = append(out, f)
-		case f.origin: // it came back
-		default:
-			taken[f.origin] = true
-			wait = append(wait, f)
-		}
-	}
-	for len(wait) > 0 {
-		var still []*patched
-		for _, f := range wait {
-			if taken[f.at] {
-				still = append(still, f)
-				continue
-			}
-			delete(taken, f.origin)
-			out = append(out, f)
-		}
-		if len(still) == len(wait) {
-			return nil, tool.Failf("the patch moves files in a circle (%s to %s and so on); give one of them another name first, in a patch of its own. Nothing was changed", tool.Clip(wait[0].origin), tool.Clip(wait[0].at))
-		}
-		wait = still
-	}
-	return out, nil
-}

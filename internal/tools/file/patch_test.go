@@ -458,3 +458,54 @@ func TestAssessPatch(t *testing.T) {
 		t.Errorf("%+v, %v", act, err)
 	}
 }
+
+// TestPatchLargeFiles: a file that is too large to be edited can be moved and
+// deleted, and is not replaced unseen.
+func TestPatchLargeFiles(t *testing.T) {
+	b := newBench(t, map[string]string{"big": "x\n", "gone": "x\n", "f": "x\n"})
+	for _, name := range []string{"big", "gone"} {
+		if err := os.Truncate(filepath.Join(b.dir, name), 40<<20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, says := range map[string]string{
+		"*** Update File: big\n@@\n-x\n+y\n":          "is not edited",
+		"*** Update File: f\n*** Move to: big\n":      "never read",
+		"*** Add File: big\n+x\n":                     "never read",
+		"*** Delete File: f\n*** Delete File: nope\n": "no file nope",
+	} {
+		if r := b.patch(enveloped(text)); r.OK || !strings.Contains(r.Text, says) {
+			t.Errorf("%s: %s", text, r.Text)
+		}
+	}
+	r := b.patch(enveloped("*** Update File: big\n*** Move to: a/big\n*** Delete File: gone\n"))
+	if info, err := os.Stat(filepath.Join(b.dir, "a/big")); !r.OK || err != nil || info.Size() != 40<<20 {
+		t.Errorf("%s %v", r.Text, err)
+	}
+}
+
+// TestF028_PatchOfASisterFile: lines that another file holds, which was seen,
+// may be meant for that one.
+func TestF028_PatchOfASisterFile(t *testing.T) {
+	b := newBench(t, map[string]string{"run_unix.go": "package run\n\nfunc kill() {}\n", "run_windows.go": "package run\n\nfunc terminateProcess() {}\n"})
+	b.read(object{"path": "run_windows.go"})
+	r := b.patch(enveloped("*** Update File: run_unix.go\n@@\n-func terminateProcess() {}\n+func stop() {}\n"))
+	if r.OK || !strings.Contains(r.Text, "run_windows.go, which you have seen, holds this text") {
+		t.Error(r.Text)
+	}
+}
+
+// TestF013_PatchOfAChangedFile: a mismatch says that the file is no longer
+// the one that was seen.
+func TestF013_PatchOfAChangedFile(t *testing.T) {
+	b := newBench(t, map[string]string{"f": numbers(20)})
+	b.read(object{"path": "f"})
+	b.write("f", strings.Replace(numbers(20), "line 7\n", "seven now\n", 1))
+	r := b.patch(enveloped("*** Update File: f\n@@\n line 6\n-line 7\n+SEVEN\n"))
+	if r.OK || !strings.Contains(r.Text, "changed on disk since you saw it: line 7 is different") {
+		t.Error(r.Text)
+	}
+	if r := b.patch(enveloped("*** Update File: f\n@@\n line 11\n-line 12\n+twelve\n")); !r.OK {
+		t.Errorf("another region: %s", r.Text)
+	}
+}

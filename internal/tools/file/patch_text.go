@@ -37,7 +37,10 @@ func (p *patching) edit(file *patched, f *patch.File) error {
 
 // decoded returns the text of a file as it is after the parts so far.
 func (f *patched) decoded(name string) (textfile.Text, error) {
-	if f.edits != nil {
+	switch {
+	case f.large:
+		return textfile.Text{}, tool.Failf("%s has %s; a file of more than %s is not edited", tool.Clip(name), sizeOf(f.old.Version.Size), sizeOf(workspace.MaxEdit))
+	case f.edits != nil:
 		return f.text, nil
 	}
 	return decodeForEdit(name, f.data, "")
