@@ -123,6 +123,11 @@ func (p *patching) find(name string) (file *patched, rel string, err error) {
 	if at.Unwritable != "" {
 		return nil, "", tool.Errorf(tool.CodeDenied, "%s may not be written: %s.", tool.Clip(name), at.Unwritable)
 	}
+	if leaf, isLink, err := p.leaf(name, at.Rel); err != nil {
+		return nil, "", err
+	} else if f, touched := p.now[leaf]; isLink && touched {
+		return f, leaf, nil // the link is gone, and what it led to is not meant
+	}
 	if f, ok := p.now[at.Rel]; ok {
 		return f, at.Rel, nil
 	}

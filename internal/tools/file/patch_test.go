@@ -329,7 +329,18 @@ func TestF008_F017_PatchKeepsModeAndLinks(t *testing.T) {
 	if want := []string{"run.sh", "go.sh", "real", "gone", "dangling", "away"}; !slices.Equal(r.Changed, want) {
 		t.Errorf("changed %q", r.Changed)
 	}
-	for _, text := range []string{"*** Update File: link\n*** Move to: x\n", "*** Update File: out\n*** Move to: link\n"} {
+	r = b.patch(enveloped("*** Delete File: link\n*** Add File: link\n+own\n"))
+	want["link"] = "own\n"
+	if got := tree(t, b.dir); !r.OK || !maps.Equal(got, want) {
+		t.Errorf("a file in place of a link: %s %q", r.Text, got)
+	}
+	if err := os.Symlink("real", filepath.Join(b.dir, "other")); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.patch(enveloped("*** Delete File: other\n*** Update File: other\n@@\n-2\n+3\n")); r.OK || b.content("real") != "2\n" {
+		t.Errorf("an update of a link that is gone: %s", r.Text)
+	}
+	for _, text := range []string{"*** Update File: other\n*** Move to: x\n", "*** Update File: out\n*** Move to: other\n"} {
 		if r := b.patch(enveloped(text)); r.OK || !strings.Contains(r.Text, "symbolic link") {
 			t.Errorf("%s: %s", text, r.Text)
 		}
