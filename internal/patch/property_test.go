@@ -217,7 +217,7 @@ var perturbations = map[string]func(t *rapid.T, diff string) string{
 // reader not know: there the place that is nearest by far is right by the
 // diff's own word.
 func TestPerturbedDiffs(t *testing.T) {
-	applied := 0
+	applied, refused, elsewhere := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawRevision(t, false)
 		old, new := r.sides()
@@ -240,19 +240,22 @@ func TestPerturbedDiffs(t *testing.T) {
 			if !errors.As(err, &mismatch) && !errors.As(err, &syntax) {
 				t.Fatal(err)
 			}
+			refused++
 		case got == new:
 			applied++
 		default:
 			for _, at := range o.Placed {
 				if at.ByNumber && numbers {
+					elsewhere++
 					return
 				}
 			}
 			t.Fatalf("%s\nof %q\ngives %q\nwant  %q", text, old, got, new)
 		}
 	})
-	if applied == 0 {
-		t.Error("nothing was applied")
+	t.Logf("%d applied, %d refused, %d where their wrong number said", applied, refused, elsewhere)
+	if applied < refused {
+		t.Error("most are refused")
 	}
 }
 
