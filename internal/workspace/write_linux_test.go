@@ -160,6 +160,9 @@ func killOnce(t *testing.T, dir, how string) int {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed; that is the point
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
+		t.Fatalf("the writer was not killed: %v", cmd.ProcessState)
+	}
 	return len(temps(t, dir))
 }
 
