@@ -5,7 +5,7 @@ import "github.com/handrail-tools/handrail/tool"
 // All returns the tools of this package.
 func All() []tool.Tool {
 	return []tool.Tool{
-		ReadFile(), WriteFile(), EditFile(), ListDir(), Glob(), Grep(), ViewImage(), NotebookEdit(),
+		ReadFile(), WriteFile(), EditFile(), ApplyPatch(), DiffEdit(), ListDir(), Glob(), Grep(), ViewImage(), NotebookEdit(),
 		MoveFile(), DeleteFile(), MakeDir(),
 	}
 }

@@ -28,6 +28,9 @@ func TestSpellings(t *testing.T) {
 		{EditFile(), `{"file_path":"f","old_str":"A","new_str":"a"}`, "Edited f"},
 		{EditFile(), `{"filePath":"f","edits":[{"oldString":"b","newString":"B"}]}`, "Edited f"},
 		{WriteFile(), `{"filePath":"g","content":"x","createOnly":true}`, "Created g"},
+		{ApplyPatch(), `{"input":"*** Begin Patch\n*** Delete File: g\n*** End Patch"}`, "Applied the patch to 1 file:\nD g"},
+		{ApplyPatch(), `{"diff":"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+A\n"}`, "Applied the patch to 1 file:\nM f"},
+		{DiffEdit(), `{"filePath":"f","patch":"@@ -1 +1 @@\n-A\n+a\n"}`, "Applied the patch to 1 file:\nM f"},
 	} {
 		spec := tt.tool.Spec()
 		schema, err := args.Compile(spec.Name, spec.Input, spec.ArgAliases)
@@ -115,6 +118,18 @@ func TestContract(t *testing.T) {
 			{Args: `{"path":"f","edits":[{"old_string":"b","new_string":"c"}]}`},
 			{Args: `{"path":"f","old_string":"zzz","new_string":"c"}`, Code: tool.CodeFailed},
 			{Args: `{"path":"f","old_string":"b"}`, Code: tool.CodeInvalidInput},
+		}},
+		{ApplyPatch(), []tooltest.Example{
+			{Args: `{"patch":"*** Begin Patch\n*** Update File: f\n@@\n-b\n+c\n*** Add File: g/h\n+x\n*** End Patch"}`},
+			{Args: `{"patch":"*** Begin Patch\n*** Update File: f\n@@\n-zzz\n+c\n*** End Patch"}`, Code: tool.CodeFailed},
+			{Args: `{"patch":"*** Begin Patch\n*** Add File: ../g\n+x\n*** End Patch"}`, Code: tool.CodeDenied},
+			{Args: `{"patch":"no patch"}`, Code: tool.CodeInvalidInput},
+		}},
+		{DiffEdit(), []tooltest.Example{
+			{Args: `{"path":"f","diff":"@@\n-b\n+c\n"}`},
+			{Args: `{"diff":"--- a/f\n+++ b/f\n@@\n-a\n+c\n"}`},
+			{Args: `{"path":"f","diff":"@@\n-zzz\n+c\n"}`, Code: tool.CodeFailed},
+			{Args: `{"diff":"@@\n-b\n+c\n"}`, Code: tool.CodeInvalidInput},
 		}},
 	} {
 		t.Run(tt.tool.Spec().Name, func(t *testing.T) {
