@@ -172,6 +172,9 @@ func matchAny(rules []rule, a Act, byFileReader bool) (rule, bool) {
 			if r.closes(a) && byFileReader && (slices.ContainsFunc(a.Trees, inTree) || slices.ContainsFunc(a.Reads, r.matchesPath)) {
 				return r, true
 			}
+			if r.guards(a) && (slices.ContainsFunc(a.Trees, inTree) || slices.ContainsFunc(a.Writes, r.matchesPath)) {
+				return r, true
+			}
 			continue
 		}
 		switch {
