@@ -34,8 +34,12 @@ func TestG7_WriteRulesHoldForEveryWriter(t *testing.T) {
 		{"delete_file", `{"path":"kept","recursive":true}`},
 		{"delete_file", `{"path":"over","recursive":true}`},
 		{"make_dir", `{"path":"kept/new"}`},
+		{"delete_file", `{"path":"pointer"}`},
+		{"move_file", `{"source":"pointer","destination":"elsewhere"}`},
+		{"move_file", `{"source":"free","destination":"pointer","overwrite":true}`},
+		{"apply_patch", `{"patch":"*** Begin Patch\n*** Delete File: pointer\n*** End Patch"}`},
 	}
-	for _, rules := range [][]string{{"edit_file(kept)", "edit_file(over/kept)"}, {"write_file(/kept/**)", "write_file(over/kept/f)"}} {
+	for _, rules := range [][]string{{"edit_file(kept)", "edit_file(over/kept)", "edit_file(/pointer)"}, {"write_file(/kept/**)", "write_file(over/kept/f)", "write_file(pointer)"}} {
 		for _, asked := range []bool{false, true} {
 			dir := t.TempDir()
 			files := map[string]string{"kept/f": "old\n", "kept/n.ipynb": notebook, "over/kept/f": "old\n", "free": "free\n"}
@@ -45,7 +49,7 @@ func TestG7_WriteRulesHoldForEveryWriter(t *testing.T) {
 				}
 				put(t, dir, name, content)
 			}
-			for link, target := range map[string]string{"link": "kept/f", "door": "kept"} {
+			for link, target := range map[string]string{"link": "kept/f", "door": "kept", "pointer": "free", "lost": "nowhere", "out": "/etc/hostname"} {
 				if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
 					t.Fatal(err)
 				}
@@ -65,8 +69,15 @@ func TestG7_WriteRulesHoldForEveryWriter(t *testing.T) {
 					t.Errorf("%v, asked %v: %s holds %q, %v", rules, asked, name, got, err)
 				}
 			}
-			if r := run(s, "write_file", `{"path":"free","content":"written"}`); !r.OK {
-				t.Errorf("%v: another file: %s", rules, r.Text)
+			for _, c := range []struct{ tool, args string }{
+				{"write_file", `{"path":"free","content":"written"}`},
+				{"delete_file", `{"path":"link"}`}, // it is the link that goes, not the file that is kept
+				{"delete_file", `{"path":"lost"}`},
+				{"apply_patch", `{"patch":"*** Begin Patch\n*** Delete File: out\n*** End Patch"}`},
+			} {
+				if r := run(s, c.tool, c.args); !r.OK {
+					t.Errorf("%v, asked %v: %s %s gives %q %s", rules, asked, c.tool, c.args, r.Code, r.Text)
+				}
 			}
 		}
 	}

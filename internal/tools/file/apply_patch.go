@@ -54,12 +54,16 @@ func assessPatch(text string, opts patch.Options) (tool.Act, error) {
 	}
 	act := tool.Act{Effects: tool.Read | tool.Write}
 	for _, f := range p.Files {
-		if f.Action != patch.Add {
-			act.Reads = append(act.Reads, f.Path)
+		switch f.Action {
+		case patch.Delete:
+			act.Entries = append(act.Entries, f.Path)
+		case patch.Update:
+			act.Reads, act.Writes = append(act.Reads, f.Path), append(act.Writes, f.Path)
+		default:
+			act.Writes = append(act.Writes, f.Path)
 		}
-		act.Writes = append(act.Writes, f.Path)
 		if f.To != "" {
-			act.Writes = append(act.Writes, f.To)
+			act.Entries = append(act.Entries, f.Path, f.To)
 		}
 	}
 	act.Summary = "change " + tool.Clip(p.Files[0].Path)

@@ -45,13 +45,13 @@ func DeleteFile() tool.Tool {
 }
 
 func assessDelete(ctx context.Context, in deleteArgs) (tool.Act, error) {
-	at, link, err := entryPath(workspace.From(ctx), in.Path)
+	at, err := workspace.From(ctx).ResolveEntry(in.Path)
 	if err != nil {
 		return tool.Act{}, err
 	}
-	act := tool.Act{Effects: tool.Write, Writes: []string{at}, Summary: "delete " + tool.Clip(in.Path)}
-	if in.Recursive && !link {
-		act.Trees = []string{at}
+	act := tool.Act{Effects: tool.Write, Entries: []string{in.Path}, Summary: "delete " + tool.Clip(in.Path)}
+	if in.Recursive && at.Mode.IsDir() {
+		act.Trees = []string{in.Path}
 		act.Summary += " with everything in it"
 	}
 	return act, nil

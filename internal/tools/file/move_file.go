@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"strings"
 
 	"github.com/handrail-tools/handrail/internal/workspace"
@@ -39,40 +38,21 @@ func MoveFile() tool.Tool {
 	}.Tool()
 }
 
-// assessMove says what a move would do. Its source counts as a tree that is
-// read: what is moved could be read at its new path.
+// assessMove says what a move would do. What is moved could be read at its
+// new path, so unless it is a link it counts as a tree that is read.
 func assessMove(ctx context.Context, in moveArgs) (tool.Act, error) {
-	w := workspace.From(ctx)
-	from, link, err := entryPath(w, in.Source)
-	if err != nil {
-		return tool.Act{}, err
-	}
-	to, _, err := entryPath(w, in.Destination)
+	from, err := workspace.From(ctx).ResolveEntry(in.Source)
 	if err != nil {
 		return tool.Act{}, err
 	}
 	act := tool.Act{
-		Effects: tool.Read | tool.Write, Reads: []string{from}, Writes: []string{from, to},
+		Effects: tool.Read | tool.Write, Entries: []string{in.Source, in.Destination},
 		Summary: fmt.Sprintf("move %s to %s", tool.Clip(in.Source), tool.Clip(in.Destination)),
 	}
-	if !link {
-		act.Trees = []string{from}
+	if from.Mode&fs.ModeSymlink == 0 {
+		act.Reads, act.Trees = []string{in.Source}, []string{in.Source}
 	}
 	return act, nil
-}
-
-// entryPath is the path by which rules judge an entry that is moved or
-// deleted. A symbolic link would be followed by whoever looks at its own
-// path, so the folder stands for it that loses or gets it.
-func entryPath(w *workspace.Workspace, name string) (judged string, link bool, err error) {
-	at, err := w.ResolveEntry(name)
-	if err != nil {
-		return "", false, err
-	}
-	if at.Mode&fs.ModeSymlink != 0 {
-		return path.Dir(at.Rel), true, nil
-	}
-	return at.Rel, false, nil
 }
 
 func moveFile(ctx context.Context, _ *tool.Call, in moveArgs) (*tool.Result, error) {

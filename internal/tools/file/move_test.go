@@ -103,20 +103,21 @@ func TestActsOfMoves(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct {
-		tool                 tool.Tool
-		args                 string
-		reads, writes, trees string
+		tool                          tool.Tool
+		args                          string
+		reads, writes, entries, trees string
 	}{
-		{MoveFile(), `{"source":"d/f","destination":"n/f"}`, "[d/f]", "[d/f n/f]", "[d/f]"},
-		{MoveFile(), `{"source":"ld/f","destination":"ld/n"}`, "[d/f]", "[d/f d/n]", "[d/f]"},
-		{MoveFile(), `{"source":"d/l","destination":"d/out"}`, "[d]", "[d d]", "[]"},
-		{DeleteFile(), `{"path":"d/f"}`, "[]", "[d/f]", "[]"},
-		{DeleteFile(), `{"path":"d/out"}`, "[]", "[d]", "[]"},
-		{DeleteFile(), `{"path":"d","recursive":true}`, "[]", "[d]", "[d]"},
-		{MakeDir(), `{"path":"n/m"}`, "[]", "[n/m]", "[]"},
+		{MoveFile(), `{"source":"d/f","destination":"n/f"}`, "[d/f]", "[]", "[d/f n/f]", "[d/f]"},
+		{MoveFile(), `{"source":"ld/f","destination":"ld/n"}`, "[ld/f]", "[]", "[ld/f ld/n]", "[ld/f]"},
+		{MoveFile(), `{"source":"d/l","destination":"d/out"}`, "[]", "[]", "[d/l d/out]", "[]"},
+		{DeleteFile(), `{"path":"d/f"}`, "[]", "[]", "[d/f]", "[]"},
+		{DeleteFile(), `{"path":"d/out"}`, "[]", "[]", "[d/out]", "[]"},
+		{DeleteFile(), `{"path":"d","recursive":true}`, "[]", "[]", "[d]", "[d]"},
+		{MakeDir(), `{"path":"n/m"}`, "[]", "[n/m]", "[]", "[]"},
 	} {
 		act, err := tt.tool.(tool.Assesser).Assess(workspace.With(t.Context(), b.w), &tool.Call{Args: json.RawMessage(tt.args)})
-		if err != nil || fmt.Sprint(act.Reads) != tt.reads || fmt.Sprint(act.Writes) != tt.writes || fmt.Sprint(act.Trees) != tt.trees || act.Summary == "" {
+		if err != nil || fmt.Sprint(act.Reads) != tt.reads || fmt.Sprint(act.Writes) != tt.writes ||
+			fmt.Sprint(act.Entries) != tt.entries || fmt.Sprint(act.Trees) != tt.trees || act.Summary == "" {
 			t.Errorf("%s %s: %+v, %v", tt.tool.Spec().Name, tt.args, act, err)
 		}
 	}

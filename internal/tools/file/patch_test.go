@@ -457,7 +457,8 @@ func TestAssessPatch(t *testing.T) {
 		return tl.(tool.Assesser).Assess(t.Context(), &tool.Call{Args: raw})
 	}
 	act, err := assess(ApplyPatch(), object{"patch": enveloped("*** Add File: n\n*** Update File: u\n*** Move to: m/t\n@@\n-a\n*** Delete File: d\n")})
-	if err != nil || !slices.Equal(act.Reads, []string{"u", "d"}) || !slices.Equal(act.Writes, []string{"n", "u", "m/t", "d"}) {
+	if err != nil || !slices.Equal(act.Reads, []string{"u"}) || !slices.Equal(act.Writes, []string{"n", "u"}) ||
+		!slices.Equal(act.Entries, []string{"u", "m/t", "d"}) {
 		t.Errorf("%+v, %v", act, err)
 	}
 	act, err = assess(DiffEdit(), object{"path": "p", "diff": "@@\n-a\n+b\n"})
