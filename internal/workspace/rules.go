@@ -261,6 +261,11 @@ func (w *Workspace) unwritable(at place) (string, error) {
 	if rule := w.protected.matched(at); rule != "" {
 		return fmt.Sprintf("%q is protected", tool.Clip(rule)), ErrProtected
 	}
+	for i := range w.fences {
+		if why := w.fences[i].refuses(at); why != "" {
+			return why, ErrNotGranted
+		}
+	}
 	return "", nil
 }
 

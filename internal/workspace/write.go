@@ -24,27 +24,6 @@ type WriteOptions struct {
 	Expect *Version
 }
 
-// A Change is what a write did.
-type Change struct {
-	// Rel is the file that was written, as [Workspace.Rel] spells it, links
-	// followed.
-	Rel string
-	// Created says that the file did not exist before.
-	Created bool
-	// Unchanged says that the content was the same already, so that nothing
-	// was written.
-	Unchanged bool
-	// Before is the state that was replaced, zero if Created. After is the
-	// state now.
-	Before, After Version
-	// Folders are the folders that were made for the file, outermost first.
-	Folders []string
-	// OtherNames is how many further hard links the file had. They keep the
-	// old content: writing through them would change files that nobody
-	// named, perhaps outside the workspace, and could not be atomic.
-	OtherNames int
-}
-
 // WriteFile replaces the content of a file, or makes the file with the
 // folders it lies in. A reader sees the old content or the new one, never a
 // mixture, also if the machine stops. A symbolic link stays and its target
