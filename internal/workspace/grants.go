@@ -97,13 +97,16 @@ func checkGrant(p string) error {
 	return nil
 }
 
-// refuses says why the fence keeps at from being written, or "".
-func (f *fence) refuses(at place) string {
-	rel, inside := cutFolder(slashed(at.abs()), f.dir)
-	switch {
-	case !f.all && (!inside || !f.covers(rel, at.exists && at.node.mode.IsDir())):
-		return f.says()
-	case f.createOnly && at.exists && !at.node.mode.IsDir():
+// refuses says why the fence keeps at from being used so, or "".
+func (f *fence) refuses(at place, to use) string {
+	folder := to == toMake || to == toWrite && at.exists && at.node.mode.IsDir()
+	if !f.all {
+		rel, inside := cutFolder(slashed(at.abs()), f.dir)
+		if !inside || !f.covers(rel, folder) {
+			return f.says()
+		}
+	}
+	if f.createOnly && (to == toTake || at.exists && !folder) {
 		return "this session may make new files, and leaves those alone that exist"
 	}
 	return ""

@@ -93,7 +93,7 @@ func (w *Workspace) Resolve(name string) (Resolved, error) {
 	if err != nil {
 		return Resolved{}, explain("resolving", name, err)
 	}
-	why, _ := w.unwritable(at)
+	why, _ := w.unwritable(at, toWrite)
 	judged := at.name()
 	if at.zone.belowTop != "" {
 		judged = at.zone.fromTop(at.path)
@@ -234,4 +234,30 @@ func join(dir, name string) string {
 		return name
 	}
 	return dir + "/" + name
+}
+
+// resolveLeaf is resolve without following the last element: what is removed
+// or moved is the link and not what it leads to.
+func (w *Workspace) resolveLeaf(name string) (place, error) {
+	at, err := w.locate(name)
+	if err != nil || at.path == "." {
+		return at, err
+	}
+	dir, leaf := parent(at.path)
+	up, err := w.follow(place{zone: at.zone, path: dir}, name)
+	if err != nil {
+		return place{}, err
+	}
+	if up.exists && !up.node.mode.IsDir() {
+		return place{}, syscall.ENOTDIR
+	}
+	up = settle(place{zone: up.zone, path: join(up.path, leaf), linked: up.linked})
+	n, err := up.zone.tree.look(up.path)
+	switch {
+	case err == nil:
+		up.exists, up.node = true, n
+	case !errors.Is(err, fs.ErrNotExist):
+		return place{}, err
+	}
+	return up, nil
 }

@@ -219,6 +219,53 @@ func (v *Views) put(rel string, view *View, text string) {
 	}
 }
 
+// forget drops what is known of a file that was removed, and of everything
+// beneath a folder.
+func (v *Views) forget(rel string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.dropBeneath(rel)
+}
+
+// dropBeneath forgets a path and everything beneath it. v.mu is held.
+func (v *Views) dropBeneath(rel string) {
+	for _, known := range slices.Clone(v.order) {
+		if _, ok := cutFolder(known, rel); ok {
+			v.drop(known)
+		}
+	}
+}
+
+// drop forgets one entry. v.mu is held.
+func (v *Views) drop(rel string) {
+	v.hashes -= len(v.views[rel].lines)
+	delete(v.views, rel)
+	v.order = slices.DeleteFunc(v.order, func(s string) bool { return s == rel })
+}
+
+// moved carries over what is known of a file, or of everything beneath a
+// folder, to its new path. A move gives a file another time of change, so a
+// view of the version before becomes one of that after.
+func (v *Views) moved(from, to string, before, after Version) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.dropBeneath(to)
+	for i, known := range v.order {
+		rest, ok := cutFolder(known, from)
+		if !ok {
+			continue
+		}
+		view, now := v.views[known], to
+		if rest != "" {
+			now = strings.TrimSuffix(to, "/") + "/" + rest
+		} else if view.Version == before {
+			view.Version = after
+		}
+		delete(v.views, known)
+		v.views[now], v.order[i] = view, now
+	}
+}
+
 // Recent returns the files that were seen last, the last one first, at most
 // n of them.
 func (v *Views) Recent(n int) []string {
