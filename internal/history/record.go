@@ -40,10 +40,10 @@ type undoneRef struct {
 
 // An entry is one path of a record.
 type entry struct {
-	Rel    string    `json:"rel"`
-	From   string    `json:"from,omitempty"`
-	Before *kept     `json:"before,omitempty"`
-	After  *kept     `json:"after,omitempty"`
+	Rel    string `json:"rel"`
+	From   string `json:"from,omitempty"`
+	Before *kept  `json:"before,omitempty"`
+	After  *kept  `json:"after,omitempty"`
 }
 
 // kept is a state of a file as a record holds it.
