@@ -37,7 +37,7 @@ type Vocabulary struct {
 // defaultGroups is octos' table (its newest full form) plus Handrail's own
 // tools. Its order matters to a tool's home group: see [Vocabulary.HomeGroup].
 var defaultGroups = []Group{
-	{"fs", []string{"read_file", "write_file", "apply_patch", "edit_file", "diff_edit", "move_file", "view_image"}},
+	{"fs", []string{"read_file", "write_file", "apply_patch", "edit_file", "diff_edit", "move_file", "delete_file", "make_dir", "view_image"}},
 	{"runtime", []string{"shell", "exec_command", "write_stdin", "bash"}},
 	{"web", []string{"web_search", "web_fetch", "browser"}},
 	{"search", []string{"glob", "grep", "list_dir"}},

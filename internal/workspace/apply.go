@@ -79,7 +79,7 @@ func (w *Workspace) run(ctx context.Context, steps []Step, doing string, edit fu
 		if err = ctx.Err(); err != nil {
 			return nil, err
 		}
-		b := &batch{w: w, ctx: ctx, steps: steps, doing: doing, edit: edit}
+		b := &batch{steps: steps, doing: doing, edit: edit, plan: plan{w: w, ctx: ctx}}
 		err = b.run()
 		b.release()
 		switch {
@@ -103,8 +103,6 @@ func b0(doing string, steps []Step) string {
 
 // A batch is one Apply under way.
 type batch struct {
-	w     *Workspace
-	ctx   context.Context
 	steps []Step
 	doing string // instead of what the step itself says, or ""
 	// edit makes the content of the only step out of the old one.
@@ -121,7 +119,7 @@ type batch struct {
 // run plans, locks, looks again and acts. errStale and errLink mean that
 // nothing was done and another try is in order.
 func (b *batch) run() error {
-	b.plan = plan{w: b.w}
+	b.plan = plan{w: b.w, ctx: b.ctx}
 	if err := b.planAll(b.steps, b.said); err != nil {
 		return err
 	}
@@ -129,7 +127,7 @@ func (b *batch) run() error {
 	if err := b.lock(first); err != nil {
 		return err
 	}
-	b.plan = plan{w: b.w, locked: true}
+	b.plan = plan{w: b.w, ctx: b.ctx, locked: true}
 	if err := b.planAll(b.steps, b.said); err != nil {
 		return err
 	}

@@ -208,7 +208,7 @@ func (b *batch) shift(a *action) error {
 		return nil
 	}
 	// What came into the folder since it was judged has to be judged too.
-	return b.w.judgeTree(a.to, a.at, a.to)
+	return b.w.judgeMove(b.ctx, a, a.to)
 }
 
 // unshift moves something back. bak is what it has replaced.

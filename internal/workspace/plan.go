@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -88,6 +89,7 @@ func (e *entry) conflict(name string) error {
 // anything.
 type plan struct {
 	w       *Workspace
+	ctx     context.Context
 	locked  bool // the turns are held
 	actions []*action
 	// now is what the paths hold after the steps so far; order is the order
@@ -117,6 +119,9 @@ func (p *plan) planAll(steps []Step, said func(*action, error) error) error {
 	for i, s := range steps {
 		a := &action{n: i + 1, step: s, change: Change{Op: s.Op}}
 		if err := p.one(a); err != nil {
+			if len(errs) > 0 && errors.Is(err, ErrNotEmpty) {
+				continue // what stays in the folder was said already
+			}
 			if errs = append(errs, said(a, err)); len(errs) == maxSaid {
 				break
 			}

@@ -1,7 +1,9 @@
 package workspace
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"strings"
@@ -190,13 +192,24 @@ func (p *plan) moveFolder(a *action) error {
 	if !p.locked {
 		return nil // it is judged under the locks, once
 	}
-	return p.w.judgeTree(a.at, a.at, a.to)
+	return p.w.judgeMove(p.ctx, a, a.at)
+}
+
+// judgeMove judges everything in a folder that is moved and is at disk now.
+func (w *Workspace) judgeMove(ctx context.Context, a *action, disk place) error {
+	err := w.judgeTree(ctx, disk, a.at, a.to)
+	var e *tool.Error
+	if errors.As(err, &e) {
+		return withText(e, err, fmt.Sprintf("the folder %s is not moved with what it holds: %s", tool.Clip(a.step.Name), e.Text))
+	}
+	return err
 }
 
 // judgeTree judges everything in the folder that is at disk now, at the path
-// old that it comes from and at the path that it gets.
-func (w *Workspace) judgeTree(disk, old, to place) error {
-	left := MaxMoved
+// old that it comes from and at the path that it gets. What rules for the
+// call close in its trees is refused as well.
+func (w *Workspace) judgeTree(ctx context.Context, disk, old, to place) error {
+	left, closed := MaxMoved, ClosedFrom(ctx)
 	var walk func(rest string) error
 	walk = func(rest string) error {
 		names, err := w.namesIn(place{zone: disk.zone, path: join(disk.path, rest)}, &left)
@@ -215,7 +228,8 @@ func (w *Workspace) judgeTree(disk, old, to place) error {
 			if err != nil {
 				return err
 			}
-			if err := w.judgeMoved(n, place{zone: old.zone, path: join(old.path, below)}, place{zone: to.zone, path: join(to.path, below)}); err != nil {
+			was, will := place{zone: old.zone, path: join(old.path, below)}, place{zone: to.zone, path: join(to.path, below)}
+			if err := w.judgeMoved(n, settle(was), settle(will), closed); err != nil {
 				return err
 			}
 			if n.mode.IsDir() {
@@ -247,8 +261,7 @@ func (w *Workspace) namesIn(dir place, left *int) ([]string, error) {
 }
 
 // judgeMoved judges one entry of a folder that is moved.
-func (w *Workspace) judgeMoved(n node, old, to place) error {
-	old, to = settle(old), settle(to)
+func (w *Workspace) judgeMoved(n node, old, to place, closed func(string) bool) error {
 	old.exists, old.node = true, n
 	use := toWrite
 	if n.mode.IsDir() {
@@ -257,5 +270,13 @@ func (w *Workspace) judgeMoved(n node, old, to place) error {
 	if err := w.judge(old, old.name(), toTake); err != nil {
 		return err
 	}
-	return w.judge(to, to.name(), use)
+	if err := w.judge(to, to.name(), use); err != nil {
+		return err
+	}
+	for _, at := range []place{old, to} {
+		if closed(at.judged()) {
+			return denied(ErrUnreadable, "%s is closed by a rule, so the folder that holds it is not moved", tool.Clip(at.name()))
+		}
+	}
+	return nil
 }
