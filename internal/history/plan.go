@@ -274,7 +274,7 @@ func (p *plan) steps() []workspace.Step {
 		switch n := p.facts[at]; {
 		case !n.there || stays[at]:
 		case n.mode.IsDir():
-			rmdirs = append(rmdirs, workspace.Step{Op: workspace.OpRemove, Name: p.renamed(at)})
+			rmdirs = append(rmdirs, workspace.Step{Op: workspace.OpRemove, Name: at})
 		default:
 			removes = append(removes, workspace.Step{Op: workspace.OpRemove, Name: at, Expect: n.expect()})
 		}
@@ -297,17 +297,7 @@ func (p *plan) steps() []workspace.Step {
 			writes = append(writes, workspace.Step{Op: workspace.OpWrite, Name: name, Data: n.data, Mode: n.mode, CreateOnly: n.at == ""})
 		}
 	}
-	return slices.Concat(removes, moves, rmdirs, mkdirs, writes)
-}
-
-// renamed is the name of what lies at a path in fact after the moves.
-func (p *plan) renamed(at string) string {
-	for _, m := range p.moved {
-		if rest, ok := strings.CutPrefix(at, m.from+"/"); ok {
-			at = m.to + "/" + rest
-		}
-	}
-	return at
+	return slices.Concat(removes, mkdirs, moves, rmdirs, writes)
 }
 
 // carried reports whether a moved folder takes a node along to its name.

@@ -105,6 +105,9 @@ func (t *Timeline) Undo(ctx context.Context, w *workspace.Workspace, o UndoOptio
 func (t *Timeline) carryOut(ctx context.Context, w *workspace.Workspace, steps []workspace.Step) error {
 	if len(steps) > 0 {
 		_, err := w.Apply(ctx, steps)
+		if errors.Is(err, workspace.ErrConflict) {
+			return tool.Failf("nothing was undone, because too much of it is about the same folders to be done at once; undo one change after the other, the newest first: %w", err)
+		}
 		return err
 	}
 	done, err := t.Begin(ctx, nil)
