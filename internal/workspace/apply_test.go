@@ -132,6 +132,9 @@ func TestApply(t *testing.T) {
 		{"a link removed and a file in its place", []Step{rm("l"), write("l", "file")}, map[string]string{"l": "file"}, nil, ""},
 		{"a link brought back", []Step{rm("l"), {Op: OpWrite, Name: "l", Mode: fs.ModeSymlink, Data: []byte("b")}}, map[string]string{"l": "-> b"}, nil, ""},
 		{"a folder that is there", []Step{mkdir("d"), mkdir("ld/s")}, nil, nil, ""},
+		{"in a folder that a move makes", []Step{mv("a", "k/a"), write("k/f", "F"), mkdir("k")}, map[string]string{"a": "", "k/": "", "k/a": "A", "k/f": "F"}, nil, ""},
+		{"a folder moves that a step makes", []Step{write("k/f", "F"), mv("k", "m")}, nil, ErrConflict, "step 1 makes"},
+		{"a folder goes that a step makes", []Step{mkdir("k"), rm("k")}, nil, ErrConflict, "step 1 makes"},
 		{"in a folder that is made", []Step{mkdir("k"), write("k/f", "F"), mkdir("k")}, map[string]string{"k/": "", "k/f": "F"}, nil, ""},
 
 		{"no operation", []Step{{Name: "a"}}, nil, nil, "no operation"},

@@ -149,7 +149,7 @@ func (b *batch) record() (done func(error), err error) {
 		p := Planned{Rel: at.name(), Before: before[at.spot()]}
 		if e.exists {
 			p.After = b.after(e, before)
-			if e.by.step.Op == OpMove {
+			if e.moved {
 				p.From = e.by.change.From
 			} else if e.disk.spot() != at.spot() && e.disk.zone != nil {
 				p.From = e.disk.name() // moved, then written

@@ -69,18 +69,20 @@ type entry struct {
 	by *action
 	// writer is the step that gives it its content, or nil.
 	writer *action
+	// moved says that by has moved it here.
+	moved bool
 }
 
 // conflict names the step that is in the way.
 func (e *entry) conflict(name string) error {
-	what := "writes"
-	switch e.by.step.Op {
-	case OpRemove:
+	what := "makes"
+	switch op := e.by.step.Op; {
+	case !e.exists && op == OpRemove:
 		what = "removes"
-	case OpMove:
+	case !e.exists || e.moved:
 		what = "moves"
-	case OpMakeDir:
-		what = "makes"
+	case e.writer != nil:
+		what = "writes"
 	}
 	return invalid(ErrConflict, "%s: step %d %s this already; say what you want of a path in one step", tool.Clip(name), e.by.n, what)
 }
@@ -167,7 +169,7 @@ func (p *plan) reach(at place, name string) (*entry, error) {
 		e := p.now[spot{at.zone, dir}]
 		switch {
 		case e == nil:
-		case !e.exists || e.by.step.Op == OpMove:
+		case !e.exists || e.moved:
 			return nil, invalid(ErrConflict, "%s lies in %s, which step %d moves or removes; do that in a call of its own", tool.Clip(name), tool.Clip(dir), e.by.n)
 		case !e.node.mode.IsDir():
 			return nil, syscall.ENOTDIR
@@ -301,7 +303,7 @@ func (p *plan) makeDir(a *action) error {
 	a.at, a.change.Rel = at, at.name()
 	switch {
 	case e.exists && e.node.mode.IsDir():
-		if e.by != nil && e.by.step.Op == OpMove {
+		if e.moved {
 			return e.conflict(a.step.Name)
 		}
 		a.nothing, a.change.Unchanged, a.change.Mode = true, true, e.node.mode

@@ -26,7 +26,7 @@ func (p *plan) taken(a *action, e *entry) error {
 		return fs.ErrNotExist
 	case a.at.path == ".":
 		return denied(ErrProtected, "%s is a folder that was opened as a whole; it stays where it is", tool.Clip(a.step.Name))
-	case e.by != nil && (e.by.step.Op != OpWrite || a.step.Op == OpRemove):
+	case e.by != nil && (e.writer == nil || e.moved || a.step.Op == OpRemove):
 		return e.conflict(a.step.Name)
 	case !e.node.mode.IsRegular() && !e.node.isLink() && !e.node.mode.IsDir():
 		return notRegular(a.step.Name, e.node.mode)
@@ -146,7 +146,7 @@ func (p *plan) move(a *action) error {
 	p.links = p.links || e.node.isLink()
 	a.change.Created = !over.exists
 	p.set(at, &entry{node: e.node, disk: at, by: a})
-	p.set(to, &entry{exists: true, node: e.node, disk: e.disk, by: a, writer: e.writer})
+	p.set(to, &entry{exists: true, node: e.node, disk: e.disk, by: a, writer: e.writer, moved: true})
 	return nil
 }
 

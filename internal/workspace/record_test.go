@@ -63,6 +63,7 @@ func TestRecorder(t *testing.T) {
 		{"through a link", []Step{write("l", "1")}, []Planned{{Rel: "a", Before: state(file, "A"), After: state(file, "1")}}},
 		{"removals", []Step{rm("a"), rm("l"), rm("e")}, []Planned{{Rel: "a", Before: state(file, "A")}, {Rel: "l", Before: state(link, "a")}, {Rel: "e", Before: state(folder, "")}}},
 		{"a move", []Step{mv("a", "c")}, []Planned{{Rel: "a", Before: state(file, "A")}, {Rel: "c", From: "a", After: state(file, "A")}}},
+		{"a move into a new folder", []Step{mv("a", "n/c")}, []Planned{{Rel: "n", After: newFolder}, {Rel: "a", Before: state(file, "A")}, {Rel: "n/c", From: "a", After: state(file, "A")}}},
 		{"a move over another", []Step{over("a", "b")}, []Planned{{Rel: "a", Before: state(file, "A")}, {Rel: "b", From: "a", Before: state(file, "B"), After: state(file, "A")}}},
 		{"a move of a folder", []Step{mv("d", "k")}, []Planned{{Rel: "d", Before: state(folder, "")}, {Rel: "k", From: "d", After: state(folder, "")}}},
 		{"moved and written", []Step{mv("a", "c"), write("c", "1")}, []Planned{{Rel: "a", Before: state(file, "A")}, {Rel: "c", From: "a", After: state(file, "1")}}},
