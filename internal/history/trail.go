@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 
@@ -180,9 +179,6 @@ func (t *Timeline) Begin(ctx context.Context, planned []workspace.Planned) (done
 	contents := make([]states, len(planned))
 	most := t.trail.history.opts.MaxFile
 	for i, p := range planned {
-		if p.From != "" && madeFor(p, planned) {
-			p.From = ""
-		}
 		e := &r.Entries[i]
 		e.Rel = t.stored(p.Rel)
 		if p.From != "" {
@@ -201,14 +197,6 @@ func (t *Timeline) Begin(ctx context.Context, planned []workspace.Planned) (done
 		note.id = r.ID
 	}
 	return end, nil
-}
-
-// madeFor reports whether a path is only a folder that was made so that
-// something could be moved into it.
-func madeFor(p workspace.Planned, planned []workspace.Planned) bool {
-	return slices.ContainsFunc(planned, func(q workspace.Planned) bool {
-		return q.From == p.From && strings.HasPrefix(q.Rel, p.Rel+"/")
-	})
 }
 
 // bare drops the path of the state folder, which is not the model's business.
