@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/handrail-tools/handrail/internal/dispatch"
+	"github.com/handrail-tools/handrail/internal/history"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/registry"
 	"github.com/handrail-tools/handrail/internal/store"
@@ -31,6 +32,8 @@ type Session struct {
 	registry *registry.Registry
 	view     *registry.View
 	files    *workspace.Workspace // nil: the session has no files
+	past     *history.History     // nil: no history is kept
+	timeline *history.Timeline    // of the files, as the session sees it; nil as past
 	store    *store.Store
 	metrics  *telemetry.Metrics
 	judge    *permission.Judge

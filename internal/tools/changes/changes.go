@@ -5,7 +5,6 @@ package changes
 import (
 	"context"
 	"fmt"
-	"path"
 	"strings"
 	"time"
 
@@ -126,12 +125,11 @@ func clean(ctx context.Context, given string) (string, error) {
 	if given == "" {
 		return "", nil
 	}
-	rel, err := workspace.From(ctx).Rel(given)
-	return path.Clean(rel), err
+	at, err := workspace.From(ctx).ResolveEntry(given)
+	return at.Rel, err
 }
 
-// places gives the first path that is not resolved to itself through a link,
-// because a change is known by the path of the file that was changed.
+// places is clean for several paths.
 func places(ctx context.Context, given []string) ([]string, error) {
 	var out []string
 	for _, p := range given {
