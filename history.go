@@ -34,6 +34,15 @@ type (
 	// UndoOptions say what is taken back, UndoResult what that did.
 	UndoOptions = history.UndoOptions
 	UndoResult  = history.UndoResult
+	// ChangeStatus says what became of a change.
+	ChangeStatus = history.Status
+)
+
+// What became of a change.
+const (
+	ChangeDone        = history.Done
+	ChangeRunning     = history.Running
+	ChangeInterrupted = history.Interrupted
 )
 
 // The failures of [Session.Undo] that a caller tells apart with [errors.Is].
@@ -53,6 +62,17 @@ func (s *Session) History(ctx context.Context, f HistoryFilter) (*History, error
 		return nil, ErrNoHistory
 	}
 	return s.timeline.List(ctx, f)
+}
+
+// Rel spells a path, given as a person types it, as the history and the
+// results of tools do: relative to the workspace, or absolute in a granted
+// folder. It fails where the path leads out of them.
+func (s *Session) Rel(name string) (string, error) {
+	if s.files == nil {
+		return "", errors.New("the session has no files")
+	}
+	at, err := s.files.ResolveEntry(name)
+	return at.Rel, err
 }
 
 // Undo takes changes back on behalf of the embedder: the rules of the
