@@ -102,7 +102,7 @@ func (s *FileState) MarshalJSON() ([]byte, error) {
 // What says in a word what happened to the file.
 func (f *File) What() string {
 	switch {
-	case f.From != "" && f.Before == nil:
+	case f.From != "":
 		return "moved"
 	case f.Before == nil:
 		return "created"

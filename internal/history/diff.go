@@ -105,6 +105,10 @@ func (t *Timeline) Diff(ctx context.Context, w *workspace.Workspace, r Range) (*
 			continue
 		}
 		before, after := t.sideBefore(group, &p.file), side{}
+		if p.file.From != "" && p.file.Before != nil { // it took the place of another
+			b.WriteString(diffFile("", p.file.From, before, side{}))
+			p.file.From, before = "", t.sideOf(p.file.first, p.file.Before)
+		}
 		if p.now {
 			var n node
 			n, err = present(ctx, w, p.file.Path)
@@ -191,7 +195,7 @@ func pairsOf(files []File, path string, now bool) []pair {
 // sideBefore is what there was before a change; of a file that was moved,
 // what there was at its old place.
 func (t *Timeline) sideBefore(c *Change, f *File) side {
-	if f.From == "" || f.Before != nil {
+	if f.From == "" {
 		return t.sideOf(f.first, f.Before)
 	}
 	r, k := c.movedFrom(f, t.stored(f.From))
@@ -224,7 +228,10 @@ func (t *Timeline) Content(ctx context.Context, id, path string, before bool) ([
 	}
 	f := &c.Files[i]
 	s := t.sideOf(f.last, f.After)
-	if before {
+	switch {
+	case before && f.Before != nil:
+		s = t.sideOf(f.first, f.Before)
+	case before:
 		s = t.sideBefore(c, f)
 	}
 	if s.lost {

@@ -334,6 +334,11 @@ func (p *plan) diff() string {
 		case b.Len() > maxDiff:
 			return b.String() + "The rest is left out.\n"
 		case n.there && n.at != "" && n.at != name:
+			if p.facts[name].there { // it takes the place of another
+				b.WriteString(diffFile("", n.at, p.facts[n.at].side, side{}))
+				b.WriteString(diffFile("", name, p.facts[name].side, n.side))
+				continue
+			}
 			b.WriteString(diffFile(n.at, name, p.facts[n.at].side, n.side))
 		case n.there || !moved[name]:
 			b.WriteString(diffFile("", name, p.facts[name].side, n.side))

@@ -189,7 +189,7 @@ func (t *Timeline) Begin(ctx context.Context, planned []workspace.Planned) (done
 	}
 	end, err := t.trail.begin(r, contents)
 	if err != nil {
-		e := tool.Failf("nothing was changed, because the change cannot be recorded in the history: %v", bare(err))
+		e := tool.Failf("nothing was changed, because the change cannot be recorded in the history: %s", t.trail.history.bare(err))
 		e.Err = err
 		return nil, e
 	}
@@ -199,13 +199,10 @@ func (t *Timeline) Begin(ctx context.Context, planned []workspace.Planned) (done
 	return end, nil
 }
 
-// bare drops the path of the state folder, which is not the model's business.
-func bare(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
+// bare says what went wrong without the path of the state folder, which is
+// not the model's business.
+func (h *History) bare(err error) string {
+	return strings.ReplaceAll(err.Error(), h.path, "its folder")
 }
 
 // states are the contents of an entry.
