@@ -89,11 +89,11 @@ func (w *Workspace) run(ctx context.Context, steps []Step, doing string, edit fu
 			return nil, err
 		}
 	}
-	return nil, failed(err, "%s: a path keeps changing under the hands of another program; try again", b0(doing, steps))
+	return nil, failed(err, "%s: a path keeps changing under the hands of another program; try again", tried(doing, steps))
 }
 
-// b0 names what was tried for a message.
-func b0(doing string, steps []Step) string {
+// tried names what was tried for a message.
+func tried(doing string, steps []Step) string {
 	a := action{step: steps[0]}
 	if doing == "" {
 		doing = a.doing()
@@ -112,8 +112,8 @@ type batch struct {
 	turns    map[lockKey]*turn
 	releases []func() // of the turns within this process
 	undo     []takeBack
+	kept     int64 // bytes of old contents that the recorder is given
 	trash    []scrap
-	finished bool
 }
 
 // run plans, locks, looks again and acts. errStale and errLink mean that

@@ -3,7 +3,6 @@
 package workspace
 
 import (
-	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -30,9 +29,14 @@ func withBoth(from, to *os.File, do func(from, to int) error) error {
 	if err != nil {
 		return err
 	}
-	var done, inner error
-	outer := a.Control(func(x uintptr) {
-		inner = b.Control(func(y uintptr) { done = do(int(x), int(y)) })
+	var inner error
+	err = a.Control(func(x uintptr) {
+		if e := b.Control(func(y uintptr) { inner = do(int(x), int(y)) }); e != nil {
+			inner = e
+		}
 	})
-	return errors.Join(outer, inner, done)
+	if err != nil {
+		return err
+	}
+	return inner
 }

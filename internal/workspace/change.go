@@ -120,8 +120,9 @@ type State struct {
 	// Data is the content, of a symbolic link its target; nil for a folder.
 	Data []byte
 	// Whole says that Data is everything; it is false, and Data nil, for a
-	// file of more than [MaxKept] bytes or one that the process may replace
-	// and not read.
+	// file of more than [MaxKept] bytes, for one that the process may replace
+	// and not read, and where the old contents of one change exceed four
+	// times that.
 	Whole bool
 }
 

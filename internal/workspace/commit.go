@@ -123,9 +123,9 @@ func (b *batch) put(a *action, last bool) error {
 	if err != nil {
 		return err
 	}
-	bak := ""
+	var bak scrap
 	if replaced && !last {
-		if bak, err = b.backup(d, leaf, a.step.Name); err != nil {
+		if bak, err = b.backup(a.at, a.step.Name); err != nil {
 			return err
 		}
 	}
@@ -194,17 +194,29 @@ func (b *batch) landed(a *action, d folder, leaf string) {
 }
 
 // backup gives a file a second name that a rollback can rename over the
-// first, and returns it. Where there are no hard links it is a copy.
-func (b *batch) backup(d folder, leaf, name string) (string, error) {
-	bak := tempName()
-	err := d.link(leaf, d, bak)
+// first. Where there are no hard links it is a copy.
+func (b *batch) backup(at place, name string) (scrap, error) {
+	d, leaf, err := b.dirOf(at)
 	if err != nil {
-		if err = copyFile(d, leaf, d, bak, name); err != nil {
-			_ = d.remove(bak)
-			return "", err
+		return scrap{}, err
+	}
+	to, err := b.stash(at)
+	if err != nil {
+		return scrap{}, err
+	}
+	bak := scrap{to, tempName()}
+	err = d.link(leaf, to, bak.name)
+	if errors.Is(err, syscall.EXDEV) {
+		bak.dir = d // another disk is mounted in between
+		err = d.link(leaf, d, bak.name)
+	}
+	if err != nil {
+		if err = copyFile(d, leaf, bak.dir, bak.name, name); err != nil {
+			_ = bak.dir.remove(bak.name)
+			return scrap{}, err
 		}
 	}
-	b.trash = append(b.trash, scrap{d, bak})
+	b.trash = append(b.trash, bak)
 	return bak, nil
 }
 

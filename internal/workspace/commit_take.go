@@ -3,6 +3,7 @@ package workspace
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"syscall"
 
 	"github.com/handrail-tools/handrail/tool"
@@ -10,14 +11,14 @@ import (
 
 // undoPut notes how a write is taken back. bak holds the old content of what
 // was replaced.
-func (b *batch) undoPut(a *action, replaced bool, bak string) {
+func (b *batch) undoPut(a *action, replaced bool, bak scrap) {
 	b.undo = append(b.undo, takeBack{
 		state: tool.Clip(a.change.Rel) + " has the new content",
 		do:    func() error { return b.unput(a, replaced, bak) },
 	})
 }
 
-func (b *batch) unput(a *action, replaced bool, bak string) error {
+func (b *batch) unput(a *action, replaced bool, bak scrap) error {
 	at := a.at
 	if a.step.Op == OpMove {
 		at = a.to
@@ -32,11 +33,11 @@ func (b *batch) unput(a *action, replaced bool, bak string) error {
 	}
 	switch {
 	case err != nil && replaced:
-		return errors.Join(err, keepAside(d, bak, d, leaf))
+		return errors.Join(err, keepAside(bak.dir, bak.name, d, leaf))
 	case err != nil:
 		return err
 	case replaced:
-		return d.rename(bak, d, leaf, true)
+		return bak.dir.rename(bak.name, d, leaf, true)
 	}
 	gone := tempName()
 	if err := d.rename(leaf, d, gone, true); err != nil {
@@ -124,7 +125,9 @@ func (b *batch) dropFolder(a *action) error {
 	if own == nil || own.dir == nil {
 		return changedSince(a.step.Name)
 	}
-	sweep(own.dir)
+	if !slices.ContainsFunc(b.trash, func(s scrap) bool { return s.dir == own.dir }) {
+		sweep(own.dir) // what is ours stays until the end
+	}
 	switch err := d.rmdir(leaf); {
 	case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, fs.ErrExist):
 		return failed(ErrNotEmpty, "%s is a folder that is not empty; it was left as it is", tool.Clip(a.step.Name))
@@ -171,12 +174,12 @@ func (b *batch) shift(a *action) error {
 	if err != nil {
 		return err
 	}
-	bak := ""
+	var bak scrap
 	if a.over != nil {
 		if n, err := to.look(as); err != nil || !a.over.still(n) {
 			return errors.Join(changedSince(a.step.To), err)
 		}
-		if bak, err = b.backup(to, as, a.step.To); err != nil {
+		if bak, err = b.backup(a.to, a.step.To); err != nil {
 			return err
 		}
 	}
@@ -212,7 +215,7 @@ func (b *batch) shift(a *action) error {
 }
 
 // unshift moves something back. bak is what it has replaced.
-func (b *batch) unshift(a *action, bak string) error {
+func (b *batch) unshift(a *action, bak scrap) error {
 	d, leaf, err := b.dirOf(a.at)
 	if err != nil {
 		return err
@@ -226,11 +229,11 @@ func (b *batch) unshift(a *action, bak string) error {
 		err = errReplaced
 	}
 	switch {
-	case err != nil && bak != "":
-		return errors.Join(err, keepAside(to, bak, to, as))
+	case err != nil && bak.name != "":
+		return errors.Join(err, keepAside(bak.dir, bak.name, to, as))
 	case err != nil:
 		return err
-	case bak == "":
+	case bak.name == "":
 		return to.rename(as, d, leaf, false)
 	}
 	// With a second name first, neither path is without its content at any
@@ -238,19 +241,19 @@ func (b *batch) unshift(a *action, bak string) error {
 	err = to.link(as, d, leaf)
 	switch {
 	case err == nil:
-		return to.rename(bak, to, as, true)
+		return bak.dir.rename(bak.name, to, as, true)
 	case errors.Is(err, fs.ErrExist):
-		return errors.Join(errReplaced, keepAside(to, bak, to, as))
+		return errors.Join(errReplaced, keepAside(bak.dir, bak.name, to, as))
 	}
 	if err := to.rename(as, d, leaf, false); err != nil {
-		return errors.Join(err, keepAside(to, bak, to, as))
+		return errors.Join(err, keepAside(bak.dir, bak.name, to, as))
 	}
-	return to.rename(bak, to, as, false)
+	return bak.dir.rename(bak.name, to, as, false)
 }
 
 // carry moves a file or a link to another disk: a copy is made and put in
 // place, and then the original goes.
-func (b *batch) carry(a *action, bak string) error {
+func (b *batch) carry(a *action, bak scrap) error {
 	d, leaf, err := b.dirOf(a.at)
 	if err != nil {
 		return err

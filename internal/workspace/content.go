@@ -17,20 +17,23 @@ func (b *batch) check(a *action) error {
 	}
 	name := a.step.Name
 	if a.step.Op == OpMove && a.over != nil {
-		if err := b.checkEntry(a.over, a.step.To); err != nil {
+		if err := b.checkEntry(a.over, a.step.To, true); err != nil {
 			return err
 		}
 	}
 	if a.old == nil || a.old.writer != nil {
 		return nil
 	}
-	return b.checkEntry(a.old, name)
+	err := b.checkEntry(a.old, name, a.step.Op != OpWrite || b.strict(a))
+	a.change.Before = a.old.node.version
+	return err
 }
 
 // checkEntry fails with errStale if an entry is not what was planned with,
 // and refuses a file that the user has closed for writing: replacing or
-// removing it would be possible wherever its folder can be written.
-func (b *batch) checkEntry(e *entry, name string) error {
+// removing it would be possible wherever its folder can be written. Without
+// strict it may have been written to in the meantime.
+func (b *batch) checkEntry(e *entry, name string, strict bool) error {
 	d, leaf, err := b.dirOf(e.disk)
 	if err != nil {
 		return err
@@ -45,9 +48,10 @@ func (b *batch) checkEntry(e *entry, name string) error {
 		return errStale
 	case !n.mode.IsRegular():
 		return nil
-	case n.version != e.node.version:
+	case n.version != e.node.version && strict:
 		return errStale
 	}
+	e.node = n
 	return mayWrite(d, leaf, n, name)
 }
 
@@ -132,6 +136,10 @@ func readEntry(d folder, leaf, name string, limit int64) (data []byte, n node, s
 	return data, n, err == nil && after.version == n.version, err
 }
 
+// maxKeptAll bounds what the recorder is given of the old contents of one
+// change, in bytes.
+const maxKeptAll = 4 * MaxKept
+
 // record tells the recorder what will happen.
 func (b *batch) record() (done func(error), err error) {
 	if b.w.recorder == nil || len(b.order) == 0 {
@@ -139,8 +147,10 @@ func (b *batch) record() (done func(error), err error) {
 	}
 	before := make(map[spot]*State, len(b.order))
 	for _, at := range b.order {
-		if before[at.spot()], err = b.before(at); err != nil {
+		if before[at.spot()], err = b.before(at); errors.Is(err, errStale) {
 			return nil, err
+		} else if err != nil {
+			return nil, explain("keeping the old content of", at.name(), err)
 		}
 	}
 	planned := make([]Planned, 0, len(b.order))
@@ -182,13 +192,17 @@ func (b *batch) before(at place) (*State, error) {
 		s.Data, s.Size, s.Whole = []byte(target), int64(len(target)), true
 		return s, err
 	}
-	data, n, steady, err := readEntry(d, leaf, at.name(), MaxKept)
+	data, n, steady, err := readEntry(d, leaf, at.name(), min(MaxKept, maxKeptAll-b.kept))
+	b.kept += int64(len(data))
 	switch {
 	case errors.Is(err, ErrTooLarge), errors.Is(err, fs.ErrPermission):
 		return s, nil
 	case err != nil:
 		return nil, err
 	case !steady || n.version != at.node.version:
+		if b.edit == nil {
+			return nil, errStale // nothing was done, so another try is in order
+		}
 		return nil, changedSince(at.name())
 	}
 	s.Data, s.Whole = data, true

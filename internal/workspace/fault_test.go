@@ -128,7 +128,7 @@ func everything() []Step {
 	return []Step{
 		write("a", "1"), write("n/e/w", "2"), mkdir("m"), mv("d/x", "m/x"), rm("l"),
 		{Op: OpWrite, Name: "l", Mode: fs.ModeSymlink, Data: []byte("b")}, over("b", "gone"),
-		rm("d/s/y"), rm("d/s"), rm("d"), mv("e", "n/e2"), write("out2", "3"), mv("a", "k"), rm("out"),
+		write("d/s/y", "4"), mv("d/s/y", "y2"), rm("d/s"), rm("d"), mv("e", "n/e2"), write("out2", "3"), mv("a", "k"), rm("out"),
 	}
 }
 
@@ -178,7 +178,7 @@ func TestL50_ARollbackAtEveryFault(t *testing.T) {
 			}
 		}
 		got := snapshot(t, dir)
-		if got["k"] != "1" || got["l"] != "-> b" || got["gone"] != "B" || got["n/e2/"] != "" || got["m/x"] != "X" {
+		if got["k"] != "1" || got["l"] != "-> b" || got["gone"] != "B" || got["n/e2/"] != "" || got["m/x"] != "X" || got["y2"] != "4" || len(temps(t, dir)) > 0 {
 			t.Errorf("the change that was let through made %v", got)
 		}
 	})

@@ -53,22 +53,6 @@ func actor(t *testing.T, part string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// temps lists the temporary files beneath a folder.
-func temps(t *testing.T, dir string) []string {
-	t.Helper()
-	var found []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && IsTemp(d.Name()) {
-			found = append(found, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
-
 // versions are the contents that the writer puts by turns.
 func versions() [2][]byte {
 	return [2][]byte{bytes.Repeat([]byte("old line\n"), 20_000), bytes.Repeat([]byte("NEW CONTENT\n"), 30_000)}
@@ -176,6 +160,9 @@ func killOnce(t *testing.T, dir, how string) int {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed; that is the point
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
+		t.Fatalf("the writer was not killed: %v", cmd.ProcessState)
+	}
 	return len(temps(t, dir))
 }
 
@@ -602,6 +589,43 @@ func TestTurnsCanBeLeft(t *testing.T) {
 		wg.Wait()
 		if _, err := w.WriteFile(context.Background(), "g", nil, WriteOptions{}); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestBetweenDisks moves a file and a link between two real disks, where the
+// machine has a second one in memory.
+func TestBetweenDisks(t *testing.T) {
+	shm, err := os.MkdirTemp("/dev/shm", "handrail-test-")
+	if err != nil {
+		t.Logf("no second disk to be had here (%v); the made-up one of TestToAnotherDisk stands for it", err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(shm) }()
+	eachEngine(t, func(t *testing.T, dir string, open func(Options) *Workspace) {
+		lay(t, dir, before)
+		if err := os.Chmod(filepath.Join(dir, "a"), 0o710); err != nil {
+			t.Fatal(err)
+		}
+		w, ctx := open(Options{Granted: []string{shm}}), context.Background()
+		changes, err := w.Apply(ctx, []Step{mv("a", shm+"/n/a"), mv("gone", shm+"/gone"), write("a", "again")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(shm + "/n/a"); err != nil || info.Mode() != 0o710 || changes[0].Rel != shm+"/n/a" {
+			t.Errorf("mode %v, change %+v, %v", info.Mode(), changes[0], err)
+		}
+		if diff := cmp.Diff(map[string]string{"n/": "", "n/a": "A", "gone": "-> nowhere"}, snapshot(t, shm)); diff != "" {
+			t.Error(diff)
+		}
+		if _, err := w.Move(ctx, shm+"/n/a", "b", MoveOptions{Overwrite: true}); err != nil {
+			t.Error(err)
+		}
+		if _, err := w.Apply(ctx, []Step{rm(shm + "/gone"), rm(shm + "/n")}); err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff(with(map[string]string{"a": "again", "b": "A", "gone": ""}), snapshot(t, dir)); diff != "" {
+			t.Error(diff)
 		}
 	})
 }
