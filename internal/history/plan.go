@@ -18,6 +18,7 @@ type plan struct {
 	*overlay
 	said      map[string]UndoneFile
 	conflicts []string
+	bad       map[string]bool // the paths of the conflicts
 }
 
 // run plans the undo of a selection, the newest change first.
@@ -113,7 +114,10 @@ func compareReversals(a, b reversal) int {
 	return strings.Compare(a.name, b.name)
 }
 
+// conflict notes why a path cannot be taken back. What else was done to it is
+// then not looked at.
 func (p *plan) conflict(name, format string, args ...any) {
+	p.bad[name] = true
 	p.conflicts = append(p.conflicts, tool.Clip(name)+": "+fmt.Sprintf(format, args...))
 }
 
@@ -123,6 +127,9 @@ func (p *plan) say(name, what, note string) {
 
 // reverse plans one entry.
 func (p *plan) reverse(v *reversal) error {
+	if p.bad[v.name] || p.bad[v.from] {
+		return nil
+	}
 	now, err := p.get(v.name)
 	if err != nil {
 		return err

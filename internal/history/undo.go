@@ -84,7 +84,7 @@ func (t *Timeline) Undo(ctx context.Context, w *workspace.Workspace, o UndoOptio
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{t: t, overlay: &overlay{ctx: ctx, w: w, nodes: map[string]*node{}, facts: map[string]node{}}, said: map[string]UndoneFile{}}
+	p := &plan{t: t, overlay: &overlay{ctx: ctx, w: w, nodes: map[string]*node{}, facts: map[string]node{}}, said: map[string]UndoneFile{}, bad: map[string]bool{}}
 	if err := p.run(s); err != nil {
 		return nil, err
 	}
@@ -285,7 +285,7 @@ func (s *selection) check() error {
 	}
 	for _, p := range s.paths {
 		if !hit[p] {
-			wrong = append(wrong, fmt.Sprintf("nothing at %s was changed there", tool.Clip(p)))
+			wrong = append(wrong, tool.Clip(p)+" was not changed then")
 		}
 	}
 	if len(wrong) > 0 {
