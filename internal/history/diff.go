@@ -83,9 +83,10 @@ func (p *pair) files() []string {
 	return []string{p.file.Path}
 }
 
-// Diff compares two states of files. What the rules of the workspace, or
-// closed, keep from being read is left out and named.
-func (t *Timeline) Diff(ctx context.Context, w *workspace.Workspace, r Range) (*Diff, error) {
+// Diff compares two states of files. What the rules of the workspace keep from
+// being read is left out and named, and so is what closed reports; nil closes
+// nothing.
+func (t *Timeline) Diff(ctx context.Context, w *workspace.Workspace, r Range, closed func(path string) bool) (*Diff, error) {
 	pairs, group, err := t.pairs(ctx, r)
 	if err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (t *Timeline) Diff(ctx context.Context, w *workspace.Workspace, r Range) (*
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(p.files(), w.Unreadable) {
+		if slices.ContainsFunc(p.files(), w.Unreadable) || closed != nil && slices.ContainsFunc(p.files(), closed) {
 			d.Withheld = append(d.Withheld, p.file.Path)
 			continue
 		}

@@ -59,7 +59,7 @@ func TestGitAppliesTheDiff(t *testing.T) {
 				t.Fatal(err)
 			}
 			do(b)
-			d, err := b.line.Diff(context.Background(), b.w, Range{ID: b.newest().ID})
+			d, err := b.line.Diff(context.Background(), b.w, Range{ID: b.newest().ID}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +111,7 @@ func TestRanges(t *testing.T) {
 		"the session":  {Range{}, "-0", "+hand"},
 		"nothing else": {Range{Path: "b"}, "", ""},
 	} {
-		d, err := b.line.Diff(context.Background(), b.w, c.r)
+		d, err := b.line.Diff(context.Background(), b.w, c.r, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestRanges(t *testing.T) {
 			t.Errorf("%s: %s", name, d.Text)
 		}
 	}
-	if _, err := b.line.Diff(context.Background(), b.w, Range{From: all[0].ID, To: all[1].ID}); err == nil || !strings.Contains(err.Error(), "exchange from and to") {
+	if _, err := b.line.Diff(context.Background(), b.w, Range{From: all[0].ID, To: all[1].ID}, nil); err == nil || !strings.Contains(err.Error(), "exchange from and to") {
 		t.Errorf("the wrong way round: %v", err)
 	}
 	if _, err := b.line.Content(context.Background(), all[0].ID, "b", true); err == nil {

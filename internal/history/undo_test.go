@@ -249,7 +249,7 @@ func TestUndoKeepsToTheRules(t *testing.T) {
 			}
 			b.wantFile("a", "2")
 			if name == "unreadable" {
-				d, err := b.line.Diff(context.Background(), w, Range{ID: b.newest().ID})
+				d, err := b.line.Diff(context.Background(), w, Range{ID: b.newest().ID}, nil)
 				if err != nil || d.Text != "" || len(d.Withheld) != 1 {
 					t.Errorf("the diff is %+v, %v", d, err)
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed" // for the description
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/handrail-tools/handrail/internal/history"
@@ -69,7 +70,24 @@ func assessUndo(ctx context.Context, in undoArgs) (tool.Act, error) {
 	return act, nil
 }
 
+// refuseWithheld refuses an undo of files that the session may not read: it
+// would show, or bring about, what nobody here may know.
+func refuseWithheld(ctx context.Context, o history.UndoOptions) error {
+	paths, err := history.From(ctx).Touches(ctx, o)
+	if err != nil {
+		return err
+	}
+	paths = slices.DeleteFunc(paths, func(p string) bool { return !withheld(ctx, workspace.From(ctx))(p) })
+	if len(paths) == 0 {
+		return nil
+	}
+	return tool.Errorf(tool.CodeDenied, "nothing was undone: %s may not be read by this session. Name in paths what to take back.", shortList(paths))
+}
+
 func runUndo(ctx context.Context, o history.UndoOptions) (*tool.Result, error) {
+	if err := refuseWithheld(ctx, o); err != nil {
+		return nil, err
+	}
 	r, err := history.From(ctx).Undo(ctx, workspace.From(ctx), o)
 	if err != nil {
 		return nil, err

@@ -65,7 +65,8 @@ func runDiff(ctx context.Context, _ *tool.Call, in diffArgs) (*tool.Result, erro
 	if r.Path, err = clean(ctx, in.Path); err != nil {
 		return nil, err
 	}
-	d, err := history.From(ctx).Diff(ctx, workspace.From(ctx), r)
+	w := workspace.From(ctx)
+	d, err := history.From(ctx).Diff(ctx, w, r, withheld(ctx, w))
 	if err != nil {
 		return nil, err
 	}

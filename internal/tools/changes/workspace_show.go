@@ -57,10 +57,13 @@ func runShow(ctx context.Context, _ *tool.Call, in showArgs) (*tool.Result, erro
 	}
 	var b strings.Builder
 	b.WriteString(line(c) + "\n")
+	hidden := withheld(ctx, w)
 	for i := range c.Files {
-		b.WriteString(detail(&c.Files[i]) + "\n")
+		if f := &c.Files[i]; !hidden(f.Path) && (f.From == "" || !hidden(f.From)) {
+			b.WriteString(detail(f) + "\n")
+		}
 	}
-	d, err := h.Diff(ctx, w, history.Range{ID: in.ID})
+	d, err := h.Diff(ctx, w, history.Range{ID: in.ID}, hidden)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +83,7 @@ func showFile(ctx context.Context, h *history.Timeline, w *workspace.Workspace, 
 		}
 		return nil, tool.Failf("%s did not change %s; it changed %s", c.ID, tool.Clip(at), shortList(paths))
 	}
-	if w.Unreadable(at) {
+	if withheld(ctx, w)(at) {
 		return nil, tool.Errorf(tool.CodeDenied, "%s may not be read", tool.Clip(at))
 	}
 	data, err := h.Content(ctx, in.ID, at, in.Before)
