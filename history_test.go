@@ -51,7 +51,7 @@ func fileText(t *testing.T, dir, name string) string {
 
 // What every changing tool does can be undone, by a model and by an
 // embedder, in this session and in a later one.
-func TestEveryChangeCanBeUndone(t *testing.T) {
+func TestF228_EveryChangeOfAFileToolCanBeUndone(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	s := kept(t, dir, state, nil)
 	mustCall(t, s, "1", "write_file", `{"path":"a.txt","content":"one\n"}`)

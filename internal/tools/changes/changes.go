@@ -61,6 +61,8 @@ func whose(c *history.Change) string {
 	switch {
 	case c.Own:
 		return "by this session"
+	case c.Origin.Kind == tool.OriginCLI:
+		return "from the command line" // where each call is a session
 	case c.Session == "":
 		return "by another session"
 	default:
