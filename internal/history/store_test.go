@@ -155,7 +155,7 @@ func TestL54_RetentionTakesWholeOldSegmentsAndNoLivingOnes(t *testing.T) {
 	}
 	defer func() { done(nil) }()
 	content := make([]byte, 100_000)
-	for i := range 200 {
+	for i := range 120 {
 		for j := range content {
 			content[j] = byte((i + j) * (j | 1) >> 7 * (i + 3))
 		}
@@ -185,7 +185,7 @@ func TestL54_RetentionTakesWholeOldSegmentsAndNoLivingOnes(t *testing.T) {
 		t.Error("the segment of a living process was removed")
 	}
 	all := b.list()
-	if len(all) < 10 || len(all) > 190 {
+	if len(all) < 10 || len(all) > 118 {
 		t.Errorf("%d changes are left", len(all))
 	}
 	for _, c := range all {
@@ -238,7 +238,7 @@ func TestATornEnd(t *testing.T) {
 	b.reopen(Options{})
 	name := b.segments()[0]
 	whole := readAll(t, name)
-	for cut := 0; cut < len(whole); cut += 7 {
+	for cut := 0; cut < len(whole); cut += 29 {
 		if err := os.WriteFile(name, whole[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -30,7 +31,7 @@ type bench struct {
 	dir   string
 	line  *history.Timeline
 	w     *workspace.Workspace
-	calls int
+	calls atomic.Int64
 	ids   []string
 }
 
@@ -64,8 +65,7 @@ func newBench(t testing.TB, opts workspace.Options) *bench {
 }
 
 func (b *bench) context(ctx context.Context) context.Context {
-	b.calls++
-	ctx = workspace.WithSource(ctx, workspace.Source{Session: "s_own", CallID: fmt.Sprint(b.calls), Tool: "edit_file"})
+	ctx = workspace.WithSource(ctx, workspace.Source{Session: "s_own", CallID: fmt.Sprint(b.calls.Add(1)), Tool: "edit_file"})
 	return history.With(workspace.With(ctx, b.w), b.line)
 }
 
