@@ -75,6 +75,7 @@ func (s *Session) openFiles() error {
 	if s.options.Workspace == "" {
 		return nil
 	}
+	s.watchReads()
 	if err := s.closeStateDir(); err != nil {
 		return err
 	}
@@ -88,6 +89,17 @@ func (s *Session) openFiles() error {
 	s.files = files
 	s.onClose(files.Close)
 	return nil
+}
+
+// watchReads sets up what is optional about reads. What a model has before it
+// is its own, so a child session has receipts of its own.
+func (s *Session) watchReads() {
+	if s.options.ShortenRepeats {
+		s.receipts = &workspace.Receipts{}
+	}
+	if s.options.ProbeReads {
+		s.probe = &telemetry.ReadProbe{}
+	}
 }
 
 // closeStateDir keeps tools from the folder of results, wherever it lies:
@@ -246,6 +258,12 @@ func (s *Session) surround(ctx context.Context) context.Context {
 	}
 	if s.timeline != nil {
 		ctx = history.With(ctx, s.timeline)
+	}
+	if s.receipts != nil {
+		ctx = workspace.WithReceipts(ctx, s.receipts)
+	}
+	if s.probe != nil {
+		ctx = telemetry.WithReadProbe(ctx, s.probe)
 	}
 	return ctx
 }

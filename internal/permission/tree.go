@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// fileReader is the tool whose deny rules say which files may not be read,
-// and so neither searched nor listed by the tools that filter trees.
+// fileReader is the tool whose deny rules say which files may not be read:
+// by none of Handrail's own tools, and so neither searched nor listed by
+// those that filter trees.
 const fileReader = "read_file"
 
 // mayReach reports whether the pattern matches a tree, or could match
@@ -38,8 +39,8 @@ func (r rule) matchesTree(tree string, filtered bool) bool {
 	return r.mayReach(tree)
 }
 
-// closes reports whether the rule says which files a tool that filters trees
-// must leave out although it is a rule of [fileReader].
+// closes reports whether the rule says which files a tool of Handrail's own
+// must not read although it is a rule of [fileReader].
 func (r rule) closes(a Act) bool { return a.Filtered && r.path != "" && r.tool == fileReader }
 
 // Closed returns what a tool that filters its trees leaves out of them: what

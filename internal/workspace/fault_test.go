@@ -320,3 +320,59 @@ func TestToAnotherDisk(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatComesIntoAMovingFolderIsJudged: somebody puts a key into a folder
+// after it was judged and before it is renamed. The move is taken back, so
+// the key does not become readable under another rule's eye.
+func TestWhatComesIntoAMovingFolderIsJudged(t *testing.T) {
+	eachFaulty(t, func(t *testing.T, dir string, plan *faultPlan, w *Workspace) {
+		once := true
+		plan.fails = func(op string) error {
+			if op == "rename" && once {
+				once = false
+				lay(t, dir, map[string]string{"d/.aws/credentials": secret})
+			}
+			return nil
+		}
+		if _, err := w.Move(context.Background(), "d/s", "k", MoveOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		once = true
+		if err := os.RemoveAll(filepath.Join(dir, "d/.aws")); err != nil {
+			t.Fatal(err)
+		}
+		want := snapshot(t, dir)
+		_, err := w.Apply(context.Background(), []Step{mv("d", "m/d"), write("a", "1")})
+		if !errors.Is(err, ErrUnreadable) || !strings.Contains(err.Error(), "everything is as it was") {
+			t.Errorf("error %v", err)
+		}
+		want["d/.aws/"], want["d/.aws/credentials"] = "", secret
+		if diff := cmp.Diff(want, snapshot(t, dir)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// TestOverwritingAGrowingFile: a log that somebody appends to all the time
+// can be replaced where nobody asked for a certain version.
+func TestOverwritingAGrowingFile(t *testing.T) {
+	eachFaulty(t, func(t *testing.T, dir string, plan *faultPlan, w *Workspace) {
+		plan.fails = func(op string) error {
+			if op != "create" {
+				return nil
+			}
+			f, err := os.OpenFile(filepath.Join(dir, "a"), os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			_, err = f.WriteString("more")
+			return errors.Join(err, f.Close())
+		}
+		if _, err := w.WriteFile(context.Background(), "a", []byte("mine"), WriteOptions{}); err != nil {
+			t.Error(err)
+		}
+		if got := snapshot(t, dir); got["a"] != "mine" {
+			t.Errorf("got %v", got)
+		}
+	})
+}

@@ -55,6 +55,9 @@ type View struct {
 	// Lossy says that what was shown cannot be written back as it is:
 	// bytes that belong to no character, for example.
 	Lossy bool
+	// Transformed says that the file was shown in another form, as the text
+	// of a document or the cells of a notebook. Such a sight covers no span.
+	Transformed bool
 
 	// lines are the hashes of the lines of the whole text, to tell later
 	// which of them changed; nil for a long text.
@@ -134,6 +137,7 @@ func (v *Views) Saw(rel string, sight View, text string) {
 	}
 	old.Version = sight.Version
 	old.Lossy = old.Lossy || sight.Lossy
+	old.Transformed = old.Transformed || sight.Transformed
 	old.Spans = mergeSpans(append(old.Spans, sight.Spans...))
 }
 

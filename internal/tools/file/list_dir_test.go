@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 	"github.com/handrail-tools/handrail/tool/tooltest"
 	"golang.org/x/sys/unix"
@@ -106,7 +105,7 @@ func TestListDirSuite(t *testing.T) {
 	b := newBench(t, map[string]string{"a/b.txt": "x"})
 	tooltest.Run(t, ListDir(), tooltest.Options{
 		Dir:     b.dir,
-		Context: func(ctx context.Context) context.Context { return workspace.With(ctx, b.w) },
+		Context: func(ctx context.Context) context.Context { return b.around(ctx) },
 		Examples: []tooltest.Example{
 			{Args: `{}`}, {Args: `{"path":"a","depth":2}`}, {Args: `{"path":"none"}`, Code: tool.CodeFailed},
 		},

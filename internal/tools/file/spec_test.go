@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/handrail-tools/handrail/internal/args"
-	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 	"github.com/handrail-tools/handrail/tool/tooltest"
 )
@@ -91,6 +90,20 @@ func TestContract(t *testing.T) {
 			{Args: `{"path":"missing"}`, Code: tool.CodeFailed},
 			{Args: `{"path":"../f"}`, Code: tool.CodeDenied},
 			{Args: `{"path":"f","limit":0}`, Code: tool.CodeInvalidInput},
+			{Args: `{"paths":["f","missing"]}`},
+			{Args: `{"paths":["f","../f"]}`},
+			{Args: `{"path":"f","pages":"1"}`, Code: tool.CodeInvalidInput},
+			{Args: `{"path":"n.ipynb","cell":"intro"}`},
+			{Args: `{}`, Code: tool.CodeInvalidInput},
+		}},
+		{NotebookEdit(), []tooltest.Example{
+			{Args: `{"path":"n.ipynb","cell":"0","mode":"replace","source":"x"}`},
+			{Args: `{"path":"n.ipynb","cell":"0","mode":"delete"}`},
+			{Args: `{"path":"n.ipynb","mode":"insert","cell_type":"raw","source":"x"}`},
+			{Args: `{"path":"n.ipynb","cell":"7","mode":"delete"}`, Code: tool.CodeFailed},
+			{Args: `{"path":"f","cell":"0","mode":"delete"}`, Code: tool.CodeFailed},
+			{Args: `{"path":"../n.ipynb","cell":"0","mode":"delete"}`, Code: tool.CodeDenied},
+			{Args: `{"path":"n.ipynb","mode":"replace"}`, Code: tool.CodeInvalidInput},
 		}},
 		{WriteFile(), []tooltest.Example{
 			{Args: `{"path":"g/h","content":"x"}`},
@@ -107,11 +120,14 @@ func TestContract(t *testing.T) {
 		t.Run(tt.tool.Spec().Name, func(t *testing.T) {
 			b := newBench(t, nil)
 			for i := range tt.examples {
-				tt.examples[i].Setup = func(testing.TB) { b.write("f", "a\nb\n") }
+				tt.examples[i].Setup = func(testing.TB) {
+					b.write("f", "a\nb\n")
+					b.write("n.ipynb", sampleNotebook(1))
+				}
 			}
 			tooltest.Run(t, tt.tool, tooltest.Options{
 				Examples: tt.examples, Dir: b.dir,
-				Context: func(ctx context.Context) context.Context { return workspace.With(ctx, b.w) },
+				Context: func(ctx context.Context) context.Context { return b.around(ctx) },
 			})
 		})
 	}
