@@ -105,20 +105,18 @@ func (t *Timeline) Diff(ctx context.Context, w *workspace.Workspace, r Range, cl
 			d.Cut = append(d.Cut, p.file.Path)
 			continue
 		}
-		before, after := t.sideBefore(group, &p.file), side{}
+		before := t.sideBefore(group, &p.file)
 		if p.file.From != "" && p.file.Before != nil { // it took the place of another
 			b.WriteString(diffFile("", p.file.From, before, side{}))
 			p.file.From, before = "", t.sideOf(p.file.first, p.file.Before)
 		}
+		after := t.sideOf(p.file.last, p.file.After)
 		if p.now {
-			var n node
-			n, err = present(ctx, w, p.file.Path)
+			n, err := present(ctx, w, p.file.Path)
+			if err != nil {
+				return nil, err
+			}
 			after = n.side
-		} else {
-			after = t.sideOf(p.file.last, p.file.After)
-		}
-		if err != nil {
-			return nil, err
 		}
 		if text := diffFile(p.file.From, p.file.Path, before, after); text != "" {
 			d.Files = append(d.Files, p.file.Path)
