@@ -42,7 +42,7 @@ var errClosed = errors.New("the session is closed")
 // and may do nothing without a question that s may not. It is closed with s
 // at the latest.
 func (s *Session) Child(_ context.Context, o ChildOptions) (*Session, error) {
-	c := &Session{id: "s_" + rand.Text()[:12], options: s.options, metrics: s.metrics, store: s.store, parent: s}
+	c := &Session{id: "s_" + rand.Text()[:12], options: s.options, metrics: s.metrics, store: s.store, past: s.past, parent: s}
 	c.options.Origin = tool.Origin{Kind: tool.OriginAgent, Name: o.Name, Depth: s.options.Origin.Depth + 1}
 	c.options.Policy = o.Policy
 	c.options.PolicyByProvider = nil

@@ -163,7 +163,7 @@ func (s *scribe) Begin(ctx context.Context, _ []workspace.Planned) (func(error),
 func TestEveryChangeHasASource(t *testing.T) {
 	r := &scribe{}
 	s := open(t, handrail.Options{
-		Workspace: tree(t, nil), Files: handrail.WorkspaceOptions{Recorder: r}, Origin: tool.Origin{Kind: tool.OriginCLI},
+		Workspace: tree(t, nil), Files: handrail.WorkspaceOptions{Recorder: r}, History: handrail.HistoryOptions{Off: true}, Origin: tool.Origin{Kind: tool.OriginCLI},
 		Permission: handrail.Permission{Mode: handrail.WorkspaceWrite, Approval: handrail.Never},
 	})
 	c := child(t, s, handrail.ChildOptions{Name: "kid"})

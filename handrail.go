@@ -113,7 +113,10 @@ type Options struct {
 	Workspace string
 	// Files are further rules for files beneath the workspace.
 	Files WorkspaceOptions
-	// StateDir is where results, the event log and later history are kept.
+	// History is what was changed in the workspace, so that it can be shown
+	// and undone.
+	History HistoryOptions
+	// StateDir is where results, the event log and the history are kept.
 	// Empty means a private temporary folder that goes with the session.
 	StateDir string
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/handrail-tools/handrail/internal/dispatch"
+	"github.com/handrail-tools/handrail/internal/history"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/registry"
 	"github.com/handrail-tools/handrail/internal/store"
@@ -32,6 +33,8 @@ type Session struct {
 	registry *registry.Registry
 	view     *registry.View
 	files    *workspace.Workspace // nil: the session has no files
+	past     *history.History     // nil: no history is kept
+	timeline *history.Timeline    // of the files, as the session sees it; nil as past
 	store    *store.Store
 	metrics  *telemetry.Metrics
 	judge    *permission.Judge

@@ -12,6 +12,7 @@ import (
 
 	"github.com/handrail-tools/handrail/internal/dispatch"
 	"github.com/handrail-tools/handrail/internal/guard"
+	"github.com/handrail-tools/handrail/internal/history"
 	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/policy"
@@ -31,7 +32,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	s := &Session{id: "s_" + rand.Text()[:12], options: o, metrics: telemetry.New(), registry: registry.New()}
 	s.onClose(s.registry.Close)
 	// The files come after the store, whose folder they keep closed.
-	err := errors.Join(o.check(), s.openStore(), s.openFiles(), s.addTools())
+	err := errors.Join(o.check(), s.openStore(), s.openHistory(), s.openFiles(), s.addTools())
 	if err == nil {
 		err = s.compile(nil)
 	}
@@ -53,6 +54,9 @@ func (o *Options) check() error {
 	if o.Guard > GuardOff {
 		errs = append(errs, fmt.Errorf("the guard level %d is unknown", o.Guard))
 	}
+	if o.Files.Recorder != nil && !o.History.Off {
+		errs = append(errs, errors.New("the files have a recorder of the embedder's own, so the history must be off"))
+	}
 	return errors.Join(errs...)
 }
 
@@ -73,6 +77,9 @@ func (s *Session) openFiles() error {
 	}
 	s.watchReads()
 	if err := s.closeStateDir(); err != nil {
+		return err
+	}
+	if err := s.openTimeline(); err != nil {
 		return err
 	}
 	files, err := workspace.Open(s.options.Workspace, s.options.Files)
@@ -162,6 +169,9 @@ func (s *Session) addTools() error {
 		if s.files != nil {
 			add(tools.Files(), "")
 		}
+		if s.timeline != nil {
+			add(tools.History(), "")
+		}
 	}
 	add(s.options.Tools, sourceEmbedder)
 	return errors.Join(errs...)
@@ -245,6 +255,9 @@ func (s *Session) surround(ctx context.Context) context.Context {
 	ctx = store.WithReader(ctx, s.store.Bind(s.scopes()...))
 	if s.files != nil {
 		ctx = workspace.With(ctx, s.files)
+	}
+	if s.timeline != nil {
+		ctx = history.With(ctx, s.timeline)
 	}
 	if s.receipts != nil {
 		ctx = workspace.WithReceipts(ctx, s.receipts)

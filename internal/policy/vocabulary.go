@@ -49,6 +49,7 @@ var defaultGroups = []Group{
 		"mofa_make", "mofa_describe_content_type", "mofa_comic", "mofa_slides", "mofa_infographic", "mofa_cards",
 		"fm_tts", "fm_voice_list",
 	}},
+	{"history", []string{"workspace_log", "workspace_show", "workspace_diff", "undo"}},
 	{"plan", []string{"update_plan"}},
 	{"discovery", []string{"tool_search", "tool_suggest", "activate_tools"}},
 	// What a delegated child may not do. It limits recursion and messages,
@@ -62,7 +63,7 @@ var (
 	// defaultTags are those that tools of Handrail or octos carry, so that
 	// a policy may name them before any such tool is registered.
 	defaultTags = []string{
-		"admin", "bridge", "code", "discovery", "fs", "http", "mcp", "media", "memory", "plan", "plugin", "robot",
+		"admin", "bridge", "code", "discovery", "fs", "history", "http", "mcp", "media", "memory", "plan", "plugin", "robot",
 		"runtime", "search", "sessions", "skill", "untrusted", "web",
 	}
 )
