@@ -64,7 +64,7 @@ func assessUndo(ctx context.Context, in undoArgs) (tool.Act, error) {
 	}
 	act := tool.Act{Effects: tool.Read, Reads: paths, Summary: "show what an undo would do to " + shortList(paths)}
 	if !in.DryRun {
-		act.Effects, act.Writes = tool.Read|tool.Write, paths
+		act.Effects, act.Entries = tool.Read|tool.Write, paths
 		act.Summary = "undo changes of " + shortList(paths)
 	}
 	return act, nil
