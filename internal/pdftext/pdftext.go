@@ -15,6 +15,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 const (
@@ -26,10 +28,11 @@ const (
 
 	// maxUnpacked is how many bytes all streams of a document may have
 	// together once they are unpacked. A page of text has some 10 KB.
-	maxUnpacked = 32 << 20
+	maxUnpacked = 16 << 20
 	// maxTokens is how many tokens are read of a document. A dense page has
-	// some 5,000; a million of them take about a tenth of a second.
-	maxTokens = 4 << 20
+	// some 5,000 and an answer shows few pages; a million tokens take about
+	// a tenth of a second and, at worst, 50 MB.
+	maxTokens = 1 << 20
 	// maxItems is how many items of one array are kept.
 	maxItems = 1 << 18
 	// maxText is the most text of one page, in bytes.
@@ -137,7 +140,7 @@ func (d *Document) spent() error {
 
 // catalog looks for the catalog where no trailer names it.
 func (d *Document) catalog() dict {
-	for number := range d.objects {
+	for _, number := range slices.Sorted(maps.Keys(d.objects)) {
 		if c, ok := d.load(number).(dict); ok && c["Type"] == name("Catalog") {
 			return c
 		}
