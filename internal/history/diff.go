@@ -43,6 +43,8 @@ type Range struct {
 	// To, or up to the files as they are where To is empty. With neither it
 	// is all that the asker's own sessions did, up to now.
 	From, To string
+	// Anybody makes that everything that was done by whomever.
+	Anybody bool
 	// Path, unless empty, is the only file, or folder, that is shown.
 	Path string
 }
@@ -154,7 +156,7 @@ func (t *Timeline) pairs(ctx context.Context, r Range) ([]pair, *Change, error) 
 func (t *Timeline) between(ctx context.Context, r Range) ([]*Change, error) {
 	if r.From == "" && r.To == "" {
 		all, _, err := t.load(ctx, nil)
-		return slices.DeleteFunc(all, func(c *Change) bool { return !c.Own }), err
+		return slices.DeleteFunc(all, func(c *Change) bool { return !c.Own && !r.Anybody }), err
 	}
 	if r.From == "" {
 		return nil, tool.Invalidf("to: it needs from, the change that the comparison begins after; to see one change alone, give its id as id")

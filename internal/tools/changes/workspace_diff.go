@@ -32,7 +32,10 @@ func Diff() tool.Tool {
 			Tags: tags(), Effects: tool.Read, Concurrency: tool.Safe, Idempotent: true, Verbatim: true,
 		},
 		Handle: runDiff,
-		Assess: func(ctx context.Context, in diffArgs) (tool.Act, error) { return assessDiff(ctx, in.span(), in.Path) },
+		Assess: func(ctx context.Context, in diffArgs) (tool.Act, error) {
+			source, _ := workspace.SourceFrom(ctx)
+			return assessDiff(ctx, in.span(source.Origin), in.Path)
+		},
 		Resume: func(in diffArgs, _ tool.Cut) string {
 			if in.Path == "" {
 				return "Call workspace_diff with a path as well to see one file."
@@ -42,7 +45,11 @@ func Diff() tool.Tool {
 	}.Tool()
 }
 
-func (in diffArgs) span() history.Range { return history.Range{ID: in.ID, From: in.From, To: in.To} }
+// span is what the history is asked for. A person at the command line has a
+// session of its own for each call, so everybody's changes are meant.
+func (in diffArgs) span(by tool.Origin) history.Range {
+	return history.Range{ID: in.ID, From: in.From, To: in.To, Anybody: by.Kind == tool.OriginCLI}
+}
 
 // assessDiff names the files whose contents would be shown.
 func assessDiff(ctx context.Context, r history.Range, given string) (tool.Act, error) {
@@ -56,11 +63,11 @@ func assessDiff(ctx context.Context, r history.Range, given string) (tool.Act, e
 	return tool.Act{Effects: tool.Read, Reads: paths, Summary: "show changes of files"}, err
 }
 
-func runDiff(ctx context.Context, _ *tool.Call, in diffArgs) (*tool.Result, error) {
+func runDiff(ctx context.Context, call *tool.Call, in diffArgs) (*tool.Result, error) {
 	if in.ID != "" && (in.From != "" || in.To != "") {
 		return nil, tool.Invalidf("id: it already says what to compare, so leave out from and to")
 	}
-	r := in.span()
+	r := in.span(call.Origin)
 	var err error
 	if r.Path, err = clean(ctx, in.Path); err != nil {
 		return nil, err
