@@ -55,7 +55,7 @@ func (b *batch) stage(a *action) (err error) {
 	temp := tempName()
 	if a.step.Mode&fs.ModeSymlink != 0 && a.old == nil {
 		if err := d.symlink(string(a.step.Data), temp); err != nil {
-			return err
+			return vanished(err)
 		}
 		a.temp = temp
 		a.result, err = d.look(temp)
@@ -67,7 +67,7 @@ func (b *batch) stage(a *action) (err error) {
 	}
 	f, err := d.create(temp, perm)
 	if err != nil {
-		return err
+		return vanished(err)
 	}
 	a.temp = temp
 	err = b.fill(f, a)
@@ -75,6 +75,15 @@ func (b *batch) stage(a *action) (err error) {
 		a.result, err = nodeOf(f)
 	}
 	return errors.Join(err, f.Close())
+}
+
+// vanished says that the change begins again where the folder that a new
+// name goes into is gone: another process had made it and took it back.
+func vanished(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return errStale
+	}
+	return err
 }
 
 // commit gives everything its name, one step after the other. The renames

@@ -192,6 +192,9 @@ func (b *batch) shift(a *action) error {
 	case errors.Is(err, fs.ErrExist):
 		return changedSince(a.step.To)
 	case errors.Is(err, fs.ErrNotExist):
+		if _, gone := d.look(leaf); gone == nil {
+			return errStale // it is the folder at the new place that vanished
+		}
 		return changedSince(a.step.Name)
 	case err != nil:
 		return err

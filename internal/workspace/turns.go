@@ -122,17 +122,17 @@ func (b *batch) makeFolder(f *newFolder) error {
 	dir, leaf := parent(f.at.path)
 	up, err := f.at.zone.tree.folder(dir)
 	if err != nil {
-		return err
+		return vanished(err)
 	}
 	defer func() { _ = up.close() }()
 	err = up.mkdir(leaf)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+		return vanished(err)
 	}
 	f.made = err == nil
 	d, err := up.enter(leaf)
 	if err != nil {
-		return err
+		return vanished(err)
 	}
 	t := b.turns[lockKey{f.at.zone, f.at.path}]
 	if t == nil || t.dir != nil {
