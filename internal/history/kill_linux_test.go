@@ -50,10 +50,10 @@ func playVictim(dir, state string) {
 		case 1:
 			_, err = w.Apply(ctx, []workspace.Step{
 				{Op: workspace.OpWrite, Name: "b", Data: fmt.Appendf(nil, "%d\n", i)},
-				{Op: workspace.OpWrite, Name: fmt.Sprintf("d%d/c", i), Data: []byte("c\n")},
+				{Op: workspace.OpWrite, Name: fmt.Sprintf("d%d-%d/c", os.Getpid(), i), Data: []byte("c\n")},
 			})
 		case 2:
-			_, err = w.Apply(ctx, []workspace.Step{{Op: workspace.OpMove, Name: fmt.Sprintf("d%d/c", i-1), To: "e" + strconv.Itoa(i)}})
+			_, err = w.Apply(ctx, []workspace.Step{{Op: workspace.OpMove, Name: fmt.Sprintf("d%d-%d/c", os.Getpid(), i-1), To: fmt.Sprintf("e%d-%d", os.Getpid(), i)}})
 		case 3:
 			_, err = line.Undo(ctx, w, UndoOptions{})
 		}

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
-	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -144,7 +142,7 @@ func (p *plan) reverse(v *reversal) error {
 	case !now.there && v.e.After == nil:
 		p.bringBack(v, UndoBack)
 	case now.is(v.e.After) && v.e.After != nil:
-		if v.e.Before.Mode.IsDir() {
+		if v.e.Before.Mode.IsDir() && now.mode.IsDir() {
 			return nil // a folder has no content
 		}
 		p.bringBack(v, UndoRestored)
@@ -219,6 +217,8 @@ func (p *plan) moveBack(v *reversal, now *node) error {
 		}
 	}
 	switch {
+	case was == nil:
+		return p.takeAway(v, now) // the change itself had made it
 	case !now.there && old.mayBe(was):
 		p.say(v.name, UndoAlready, "it is back at "+v.from+" already")
 		return nil
@@ -269,63 +269,6 @@ func (p *plan) files() []UndoneFile {
 	return out
 }
 
-// steps are the plan as the workspace carries it out: what goes, what moves,
-// what comes.
-func (p *plan) steps() []workspace.Step {
-	var removes, moves, rmdirs, mkdirs, writes []workspace.Step
-	stays := map[string]bool{} // what lies on after the plan, under some name
-	for _, n := range p.nodes {
-		stays[n.at] = stays[n.at] || n.there
-	}
-	for _, at := range slices.Sorted(maps.Keys(p.facts)) {
-		switch n := p.facts[at]; {
-		case !n.there || stays[at]:
-		case n.mode.IsDir():
-			rmdirs = append(rmdirs, workspace.Step{Op: workspace.OpRemove, Name: at})
-		default:
-			removes = append(removes, workspace.Step{Op: workspace.OpRemove, Name: at, Expect: n.expect()})
-		}
-	}
-	slices.Reverse(rmdirs) // what lies deeper comes first
-	for _, name := range slices.Sorted(maps.Keys(p.nodes)) {
-		n := p.nodes[name]
-		if !n.there {
-			continue
-		}
-		if n.at != "" && n.at != name && !p.carried(name, n) {
-			moves = append(moves, workspace.Step{Op: workspace.OpMove, Name: n.at, To: name})
-		}
-		switch {
-		case n.mode.IsDir() && n.at == "":
-			mkdirs = append(mkdirs, workspace.Step{Op: workspace.OpMakeDir, Name: name, Mode: n.mode.Perm()})
-		case n.fresh && n.at == name:
-			writes = append(writes, workspace.Step{Op: workspace.OpWrite, Name: name, Data: n.data, Expect: n.expect()})
-		case n.fresh:
-			writes = append(writes, workspace.Step{Op: workspace.OpWrite, Name: name, Data: n.data, Mode: n.mode, CreateOnly: n.at == ""})
-		}
-	}
-	return slices.Concat(removes, mkdirs, moves, rmdirs, writes)
-}
-
-// carried reports whether a moved folder takes a node along to its name.
-func (p *plan) carried(name string, n *node) bool {
-	for _, m := range p.moved {
-		if rest, ok := strings.CutPrefix(name, m.to+"/"); ok && n.at == path.Join(m.from, rest) {
-			return true
-		}
-	}
-	return false
-}
-
-// expect is the state in which a file must still be when it is changed.
-func (n *node) expect() *workspace.Version {
-	if n.version.IsZero() {
-		return nil
-	}
-	v := n.version
-	return &v
-}
-
 // diff shows the plan.
 func (p *plan) diff() string {
 	var b strings.Builder
@@ -335,8 +278,13 @@ func (p *plan) diff() string {
 			moved[n.at] = true
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.nodes)) {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(p.facts)), maps.Keys(p.nodes))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		n := p.nodes[name]
+		if n == nil {
+			n = &node{} // it lay beneath what the plan takes away or moves
+		}
 		switch {
 		case b.Len() > maxDiff:
 			return b.String() + "The rest is left out.\n"

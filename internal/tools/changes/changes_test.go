@@ -264,12 +264,12 @@ func TestUndoNamesItsPaths(t *testing.T) {
 		`{"id":"` + b.ids[0] + `","paths":["d"]}`: "[d d/b.txt]",
 	} {
 		act, err := changes.Undo().(tool.Assesser).Assess(b.context(context.Background()), &tool.Call{Args: json.RawMessage(raw)})
-		if err != nil || fmt.Sprint(act.Writes) != want {
-			t.Errorf("%s writes %v, want %s: %v", raw, act.Writes, want, err)
+		if err != nil || fmt.Sprint(act.Entries) != want {
+			t.Errorf("%s writes %v, want %s: %v", raw, act.Entries, want, err)
 		}
 	}
 	act, err := changes.Undo().(tool.Assesser).Assess(b.context(context.Background()), &tool.Call{Args: json.RawMessage(`{"dry_run":true}`)})
-	if err != nil || len(act.Writes) > 0 || act.Effects != tool.Read {
+	if err != nil || len(act.Entries) > 0 || act.Effects != tool.Read {
 		t.Errorf("a dry run: %+v, %v", act, err)
 	}
 }
