@@ -1,0 +1,86 @@
+package history
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/handrail-tools/handrail/internal/workspace"
+)
+
+// Models and their servers give one id to several calls. Each is a change of
+// its own.
+func TestACallIDThatIsUsedAgain(t *testing.T) {
+	b := newBench(t, Options{}, map[string]string{"a": "0", "b": "0"})
+	for _, name := range []string{"a", "b"} {
+		if _, err := b.w.WriteFile(callNamed("call_0"), name, []byte("1"), workspace.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.undo(UndoOptions{})
+	b.wantFile("a", "1")
+	b.wantFile("b", "0")
+}
+
+// What is written into a file that has been removed is recorded nowhere.
+func TestTheStateFolderIsRemovedMeanwhile(t *testing.T) {
+	for name, gone := range map[string]func(b *bench) string{
+		"the segments": func(b *bench) string { return filepath.Join(b.state, folderOf(b.dir)) },
+		"all":          func(b *bench) string { return filepath.Dir(b.state) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, Options{}, map[string]string{"a": "0"})
+			b.write("a", "1")
+			if err := os.RemoveAll(gone(b)); err != nil {
+				t.Fatal(err)
+			}
+			b.write("a", "2")
+			if n := len(b.list()); n != 1 {
+				t.Fatalf("%d changes", n)
+			}
+			b.undo(UndoOptions{})
+			b.wantFile("a", "1")
+		})
+	}
+}
+
+// On a full disk the record may be written and its end not.
+func TestAnEndThatCouldNotBeWritten(t *testing.T) {
+	b := newBench(t, Options{}, map[string]string{"a": "0"})
+	b.write("a", "1")
+	seg := b.line.trail.own
+	file := seg.file
+	read, err := os.Open(filepath.Join(b.state, folderOf(b.dir), seg.name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := b.line.Begin(b.call(), []workspace.Planned{{Rel: "b", After: &workspace.State{Mode: 0o644, Size: 1, Data: []byte("b"), Whole: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seg.file = read // which takes no writes
+	b.put("b", "b")
+	done(nil)
+	seg.file = file
+	if err := read.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if c := b.newest(); c.Status != Done {
+		t.Errorf("the change is %s", c.Status)
+	}
+	b.undo(UndoOptions{})
+	b.undo(UndoOptions{})
+	b.wantTree(map[string]string{"a": "-rw-r--r-- 0"})
+}
+
+// Names need not be UTF-8.
+func TestNamesThatAreNoText(t *testing.T) {
+	b := newBench(t, Options{}, map[string]string{"d/\xff.txt": "1", "d/\xfe.txt": "2", "-rf": "3", "~x": "4", "e\u0301": "5", "é": "6", `q"uote`: "7"})
+	start := b.tree()
+	b.apply(stepRemove("d/\xff.txt"), stepRemove("d/\xfe.txt"), stepRemove("d"), stepRemove("-rf"), stepRemove("./~x"), stepRemove("e\u0301"), stepRemove("é"), stepRemove(`q"uote`))
+	b.undo(UndoOptions{})
+	b.wantTree(start)
+	b.apply(stepMove("d/\xff.txt", "m/\xfd"))
+	b.undo(UndoOptions{})
+	b.wantTree(start)
+}
