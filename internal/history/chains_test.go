@@ -4,7 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -147,4 +151,112 @@ func TestRandomChainsGoBack(t *testing.T) {
 	if went < 100 {
 		t.Errorf("only %d undos went through", went)
 	}
+}
+
+// byHand changes something behind the history's back, and returns what must
+// not be lost.
+func (c *chance) byHand(i int) string {
+	token := fmt.Sprintf("hand-%d\n", i)
+	files := c.files()
+	at := filepath.Join(c.dir, fmt.Sprint("by-hand-", i))
+	if len(files) > 0 {
+		at = files[c.rand.IntN(len(files))]
+	}
+	old, err := os.ReadFile(at)
+	content := token
+	if err == nil && c.rand.IntN(2) == 0 {
+		content = string(old) + token
+	}
+	if c.rand.IntN(3) == 0 {
+		at = filepath.Join(filepath.Dir(at), []string{"x", "d", "y"}[c.rand.IntN(3)])
+		if _, err := os.Lstat(at); err == nil {
+			return ""
+		}
+	}
+	if err := os.WriteFile(at, []byte(content), 0o644); err != nil {
+		return ""
+	}
+	return token
+}
+
+func (c *chance) files() []string {
+	var out []string
+	err := filepath.WalkDir(c.dir, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			out = append(out, p)
+		}
+		return err
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return out
+}
+
+// Whatever an undo does or refuses, what was changed by hand is still there,
+// and a refusal has changed nothing.
+func TestRandomEditsByHandSurvive(t *testing.T) {
+	went, refused := 0, 0
+	for seed := range uint64(60) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			c := &chance{bench: newBench(t, Options{}, nil), rand: rand.New(rand.NewPCG(seed, 2))}
+			for range 15 {
+				c.change()
+			}
+			var tokens []string
+			for i := range 4 {
+				if token := c.byHand(i); token != "" {
+					tokens = append(tokens, token)
+				}
+				all := strings.Join(slices.Collect(maps.Values(c.tree())), "\n")
+				tokens = slices.DeleteFunc(tokens, func(s string) bool { return !strings.Contains(all, s) })
+				if len(c.ids) == 0 {
+					return
+				}
+				before := c.tree()
+				r, err := c.line.Undo(c.call(), c.w, UndoOptions{ID: c.ids[c.rand.IntN(len(c.ids))], Since: c.rand.IntN(3) == 0})
+				after := c.tree()
+				if err != nil {
+					if refused++; !cmp.Equal(before, after) {
+						t.Errorf("refused, and changed: %v\n%s", err, cmp.Diff(before, after))
+					}
+					continue
+				}
+				went++
+				all = strings.Join(slices.Collect(maps.Values(after)), "\n")
+				for _, token := range tokens {
+					if !strings.Contains(all, token) {
+						t.Errorf("%q is lost:\n%s%v\n%v\n%+v", token, c.log.String(), before, after, r.Files)
+					}
+				}
+				did := slices.ContainsFunc(r.Files, func(f UndoneFile) bool { return f.What != UndoAlready })
+				if did == cmp.Equal(before, after) || did != (len(r.Changed) > 0) || did != (r.Diff != "") {
+					t.Errorf("it says %+v, %s and %q, and the tree differs by %s", r.Files, r.Changed, r.Diff, cmp.Diff(before, after))
+				}
+				for name := range differing(before, after) {
+					if !slices.ContainsFunc(r.Changed, func(p string) bool {
+						return name == p || strings.HasPrefix(name, p+"/") || strings.HasPrefix(p, name+"/")
+					}) {
+						t.Errorf("%s changed, and only %s is said", name, r.Changed)
+					}
+				}
+			}
+		})
+	}
+	if went < 50 || refused < 10 {
+		t.Errorf("%d went, %d were refused", went, refused)
+	}
+}
+
+// differing returns the paths at which two trees differ.
+func differing(a, b map[string]string) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range []map[string]string{a, b} {
+		for name := range m {
+			if a[name] != b[name] {
+				out[name] = true
+			}
+		}
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -196,10 +197,44 @@ func (p *plan) bringBack(v *reversal, what string) {
 // replace puts a new content in the place of a file that stays the same
 // file.
 func (p *plan) replace(name string, n *node) {
-	if old := p.nodes[name]; old != nil && old.there && old.mode.IsRegular() && n.mode.IsRegular() {
+	old := p.nodes[name]
+	switch {
+	case old == nil:
+	case old.there && old.mode.IsRegular() && n.mode.IsRegular():
 		n.at, n.version, n.mode = old.at, old.version, old.mode
+	case p.lies(name, n):
+		// What the plan took away or replaced comes back as it is in fact, so it stays.
+		n.at, n.version, n.fresh = name, p.facts[name].version, false
 	}
 	p.nodes[name] = n
+}
+
+// lies reports whether a node is what lies at the path in fact, and has no
+// other name in the plan.
+func (p *plan) lies(name string, n *node) bool {
+	fact := p.facts[name]
+	if !fact.there || fact.lost || fact.mode != n.mode && !(fact.mode.IsDir() && n.mode.IsDir()) || !bytes.Equal(fact.data, n.data) {
+		return false
+	}
+	for at, other := range p.nodes {
+		if other.there && other.at == name && at != name {
+			return false
+		}
+	}
+	return true
+}
+
+// isLeft reports whether the plan leaves a path as it is in fact.
+func (p *plan) isLeft(name string) bool {
+	n, fact := p.nodes[name], p.facts[name]
+	switch {
+	case n == nil || !n.there:
+		return !fact.there
+	case n.at != name:
+		return false
+	default:
+		return !n.fresh || !fact.lost && bytes.Equal(n.data, fact.data)
+	}
 }
 
 // moveBack plans the way back of what was moved. What was changed at its new
@@ -259,10 +294,14 @@ func (p *plan) uncover(v *reversal) error {
 	return nil
 }
 
-// files lists what was said, in order.
+// files lists what was said, in order. What one change did and another took
+// back was said, and comes to nothing.
 func (p *plan) files() []UndoneFile {
 	out := make([]UndoneFile, 0, len(p.said))
-	for _, f := range p.said {
+	for name, f := range p.said {
+		if f.What != UndoAlready && p.isLeft(name) {
+			f.What, f.Note = UndoAlready, "all of it together leaves it as it is"
+		}
 		out = append(out, f)
 	}
 	slices.SortFunc(out, func(a, b UndoneFile) int { return strings.Compare(a.Path, b.Path) })

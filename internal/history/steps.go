@@ -38,6 +38,7 @@ func (p *plan) steps() []workspace.Step {
 		switch {
 		case n.mode.IsDir() && n.at == "":
 			mkdirs = append(mkdirs, workspace.Step{Op: workspace.OpMakeDir, Name: name, Mode: n.mode.Perm()})
+		case p.isLeft(name):
 		case n.fresh && n.at == name:
 			writes = append(writes, workspace.Step{Op: workspace.OpWrite, Name: name, Data: n.data, Expect: n.expect()})
 		case n.fresh:
@@ -135,4 +136,17 @@ func (o *overlay) above(name string) (*node, string) {
 		}
 	}
 	return nil, ""
+}
+
+// touched lists the paths that steps change.
+func touched(steps []workspace.Step) []string {
+	out := []string{}
+	for _, s := range steps {
+		out = append(out, s.Name)
+		if s.Op == workspace.OpMove {
+			out = append(out, s.To)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }

@@ -44,6 +44,9 @@ type UndoResult struct {
 	Undone []*Change `json:"undone"`
 	// Files are the paths that it was about, in order.
 	Files []UndoneFile `json:"files"`
+	// Changed are all paths that it changed, also those that something was
+	// moved to, in order.
+	Changed []string `json:"changed"`
 	// Left is how many changes of others, made since, were left alone.
 	Left int `json:"left,omitempty"`
 	// Diff is what it changed, as a unified diff.
@@ -105,12 +108,13 @@ func (t *Timeline) undo(ctx context.Context, w *workspace.Workspace, s *selectio
 	if err := p.run(s); err != nil {
 		return nil, err
 	}
-	r := &UndoResult{Undone: s.changes, Left: s.left, Files: p.files(), Diff: p.diff(), DryRun: dry}
+	steps := p.steps()
+	r := &UndoResult{Undone: s.changes, Left: s.left, Files: p.files(), Changed: touched(steps), Diff: p.diff(), DryRun: dry}
 	if dry {
 		return r, nil
 	}
 	note := &undoNote{undoes: s.refs(t)}
-	if err := t.carryOut(context.WithValue(ctx, undoKey{}, note), w, p.steps()); err != nil {
+	if err := t.carryOut(context.WithValue(ctx, undoKey{}, note), w, steps); err != nil {
 		return nil, err
 	}
 	r.ID = note.id
