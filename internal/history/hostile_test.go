@@ -1,9 +1,12 @@
 package history
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/handrail-tools/handrail/internal/workspace"
 )
@@ -83,4 +86,41 @@ func TestNamesThatAreNoText(t *testing.T) {
 	b.apply(stepMove("d/\xff.txt", "m/\xfd"))
 	b.undo(UndoOptions{})
 	b.wantTree(start)
+}
+
+// A change that puts another file in the place of one gives it other
+// permissions as well.
+func TestUndoRestoresTheModeOfAReplacedFile(t *testing.T) {
+	b := newBench(t, Options{}, map[string]string{"run.sh": "1"})
+	if err := os.Chmod(filepath.Join(b.dir, "run.sh"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	start := b.tree()
+	b.apply(stepRemove("run.sh"), stepWrite("run.sh", "2"))
+	after := b.tree()
+	b.undo(UndoOptions{})
+	b.wantTree(start)
+	b.undo(UndoOptions{ID: b.newest().ID})
+	b.wantTree(after)
+}
+
+// Comparing lines cannot be interrupted, so there is a bound to it.
+func TestTooManyLinesToBeCompared(t *testing.T) {
+	many := func(last string) string { return strings.Repeat("1\n2\n", maxLines/3) + last }
+	b := newBench(t, Options{}, map[string]string{"a": many("0")})
+	b.write("a", many("1"))
+	id := b.newest().ID
+	b.write("a", "before\n"+many("1"))
+	start := time.Now()
+	_, err := b.line.Undo(b.call(), b.w, UndoOptions{ID: id})
+	if !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("undo: %v", err)
+	}
+	d, err := b.line.Diff(b.call(), b.w, Range{ID: id}, nil)
+	if err != nil || !strings.Contains(d.Text, "too large to compare") {
+		t.Errorf("diff: %.80q, %v", d.Text, err)
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
 }

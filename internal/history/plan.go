@@ -190,7 +190,11 @@ func (p *plan) bringBack(v *reversal, what string) {
 		}
 		n.data = data
 	}
-	p.replace(v.name, n)
+	if a := v.e.After; a != nil && a.Mode.IsRegular() && k.Mode.IsRegular() && a.Mode.Perm() != k.Mode.Perm() {
+		p.nodes[v.name] = n // the change had put another file there
+	} else {
+		p.replace(v.name, n)
+	}
 	p.say(v.name, what, "")
 }
 
