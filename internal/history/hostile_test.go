@@ -124,3 +124,44 @@ func TestTooManyLinesToBeCompared(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 }
+
+// A file that is reached through a link by now is another one.
+func TestAFolderThatBecameALink(t *testing.T) {
+	for name, change := range map[string]func(b *bench){
+		"created": func(b *bench) { b.write("d/__init__.py", "") },
+		"deleted": func(b *bench) { b.put("d/gone", "1"); b.apply(stepRemove("d/gone")) },
+		"moved":   func(b *bench) { b.put("d/old", "1"); b.apply(stepMove("d/old", "new")) },
+		"moved in": func(b *bench) {
+			b.put("old", "")
+			b.apply(stepMove("old", "d/__init__.py"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, Options{}, map[string]string{"other/__init__.py": ""})
+			change(b)
+			if err := errors.Join(os.Rename(filepath.Join(b.dir, "d"), filepath.Join(b.dir, "away")), os.Symlink("other", filepath.Join(b.dir, "d"))); err != nil {
+				t.Fatal(err)
+			}
+			before := b.tree()
+			if r, err := b.line.Undo(b.call(), b.w, UndoOptions{}); !errors.Is(err, ErrConflict) {
+				t.Errorf("%+v, %v", r, err)
+			}
+			b.wantTree(before)
+		})
+	}
+}
+
+// What stands where something was moved to need not be that.
+func TestUndoMovesNothingElseBack(t *testing.T) {
+	b := newBench(t, Options{}, map[string]string{"a": "1"})
+	b.apply(stepMove("a", "b"))
+	if err := os.Remove(filepath.Join(b.dir, "b")); err != nil {
+		t.Fatal(err)
+	}
+	b.put("b/mine", "2")
+	before := b.tree()
+	if _, err := b.line.Undo(b.call(), b.w, UndoOptions{}); !errors.Is(err, ErrConflict) {
+		t.Errorf("%v", err)
+	}
+	b.wantTree(before)
+}

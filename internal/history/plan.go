@@ -23,6 +23,9 @@ type plan struct {
 // run plans the undo of a selection, the newest change first.
 func (p *plan) run(s *selection) error {
 	for _, c := range s.changes {
+		if err := p.ctx.Err(); err != nil {
+			return err
+		}
 		for _, r := range slices.Backward(c.group.applied()) {
 			if err := p.record(s, r); err != nil {
 				return err
@@ -263,6 +266,9 @@ func (p *plan) moveBack(v *reversal, now *node) error {
 		return nil
 	case !now.there:
 		p.conflict(v.name, "it was moved here by this change and is gone")
+		return nil
+	case now.mode.Type() != v.e.After.Mode.Type():
+		p.conflict(v.name, "it was moved here by this change, and is something else now")
 		return nil
 	case old.there && !old.is(left):
 		p.conflict(v.from, "it was moved from here, and there is another one now")

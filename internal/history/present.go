@@ -27,11 +27,17 @@ type node struct {
 // present looks at a path. A symbolic link is looked at itself.
 func present(ctx context.Context, w *workspace.Workspace, name string) (node, error) {
 	at, err := w.ResolveEntry(name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !at.Exists {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return node{}, nil
-	}
-	if err != nil {
+	case err != nil:
 		return node{}, err
+	case at.Rel != strings.TrimPrefix(name, "./"):
+		// A folder above has become a link since. Where it leads to is another
+		// place, which no change of this name was about.
+		return node{side: side{there: true, mode: fs.ModeIrregular, lost: true}, at: name}, nil
+	case !at.Exists:
+		return node{}, nil
 	}
 	n := node{side: side{there: true, mode: at.Mode, size: at.Size}, at: name}
 	switch {
