@@ -93,6 +93,8 @@ func (t *trail) gather(ctx context.Context, enough func(sofar []*group, since ti
 		mine[name] = true
 	}
 	if t.own != nil {
+		// If it fails again, their records count as not ended.
+		_ = t.own.settle()
 		mine[t.own.name] = true
 	}
 	t.mu.Unlock()

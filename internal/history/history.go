@@ -69,7 +69,8 @@ type History struct {
 	opts Options
 
 	mu     sync.Mutex
-	dir    *statedir.Dir // nil until something is recorded or read
+	dir    *statedir.Dir   // nil until something is recorded or read
+	past   []*statedir.Dir // what dir was; somebody may still be using it
 	trails map[string]*trail
 	closed bool
 }
@@ -116,7 +117,7 @@ func (h *History) For(p Place) (*Timeline, error) {
 	defer h.mu.Unlock()
 	t := h.trails[p.Top]
 	if t == nil {
-		t = newTrail(h, p.Top)
+		t = newTrail(h, inText(p.Top))
 		h.trails[p.Top] = t
 	}
 	return &Timeline{trail: t, prefix: prefix, top: filepath.ToSlash(p.Top), tree: p.Tree}, nil
@@ -132,11 +133,26 @@ func (h *History) Close() error {
 	for _, t := range h.trails {
 		errs = append(errs, t.close())
 	}
-	if h.dir != nil {
-		errs = append(errs, h.dir.Close())
-		h.dir = nil
+	h.forget()
+	for _, d := range h.past {
+		errs = append(errs, d.Close())
 	}
+	h.past = nil
 	return errors.Join(errs...)
+}
+
+// forgetBase has the folder of all histories opened anew.
+func (h *History) forgetBase() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.forget()
+}
+
+// forget is forgetBase with h.mu held.
+func (h *History) forget() {
+	if h.dir != nil {
+		h.past, h.dir = append(h.past, h.dir), nil
+	}
 }
 
 var errClosed = errors.New("the history is closed")

@@ -44,17 +44,27 @@ func playVictim(dir, state string) {
 	fmt.Println("ready")
 	for i := 0; ; i++ {
 		ctx := workspace.WithSource(context.Background(), workspace.Source{Session: "victim", CallID: fmt.Sprint(os.Getpid(), " ", i), Tool: "test"})
-		switch i % 4 {
+		switch i % 7 {
 		case 0:
 			_, err = w.WriteFile(ctx, "a", fmt.Appendf(nil, "%d\n%0*d\n", i, rand.IntN(60_000), 0), workspace.WriteOptions{})
 		case 1:
 			_, err = w.Apply(ctx, []workspace.Step{
 				{Op: workspace.OpWrite, Name: "b", Data: fmt.Appendf(nil, "%d\n", i)},
-				{Op: workspace.OpWrite, Name: fmt.Sprintf("d%d/c", i), Data: []byte("c\n")},
+				{Op: workspace.OpWrite, Name: fmt.Sprintf("d%d-%d/c", os.Getpid(), i), Data: []byte("c\n")},
 			})
 		case 2:
-			_, err = w.Apply(ctx, []workspace.Step{{Op: workspace.OpMove, Name: fmt.Sprintf("d%d/c", i-1), To: "e" + strconv.Itoa(i)}})
+			_, err = w.Apply(ctx, []workspace.Step{{Op: workspace.OpMove, Name: fmt.Sprintf("d%d-%d/c", os.Getpid(), i-1), To: fmt.Sprintf("e%d-%d", os.Getpid(), i)}})
 		case 3:
+			_, err = line.Undo(ctx, w, UndoOptions{})
+		case 4:
+			_, err = w.Edit(ctx, "a", func(old workspace.File) ([]byte, error) { return fmt.Appendf(old.Data, "edit %d\n", i), nil })
+		case 5: // as a patch does it
+			_, err = w.Apply(ctx, []workspace.Step{
+				{Op: workspace.OpWrite, Name: "a", Data: fmt.Appendf(nil, "patch %d\n", i)},
+				{Op: workspace.OpWrite, Name: fmt.Sprintf("p%d-%d", os.Getpid(), i), Data: []byte("p\n")},
+				{Op: workspace.OpRemove, Name: fmt.Sprintf("d%d-%d/c", os.Getpid(), i-4)},
+			})
+		case 6:
 			_, err = line.Undo(ctx, w, UndoOptions{})
 		}
 		check(err)

@@ -36,6 +36,10 @@ func (p *plan) merged(name string, now *node, baseIn *record, base *kept, wantIn
 		p.conflict(name, "it was changed since, and it is no text that could be merged")
 		return nil, false
 	}
+	if !isComparable(from, now.data, to) {
+		p.conflict(name, "it was changed since, and it is too large to be merged line by line")
+		return nil, false
+	}
 	merged, conflicts := merge(from, now.data, to)
 	if len(conflicts) > 0 {
 		p.conflict(name, "%s changed since", places(conflicts))
@@ -62,7 +66,7 @@ func isText(data []byte) bool {
 // where names the lines in which a file differs from what a change left.
 func (p *plan) where(v *reversal, now *node) string {
 	base, err := p.t.trail.content(v.r, v.e.After)
-	if err != nil || !isText(base) || !isText(now.data) || now.lost {
+	if err != nil || !isText(base) || !isText(now.data) || now.lost || !isComparable(base, now.data) {
 		return ""
 	}
 	// A merge with a text in which every line is another one conflicts

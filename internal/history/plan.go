@@ -1,14 +1,13 @@
 package history
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
-	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -24,6 +23,9 @@ type plan struct {
 // run plans the undo of a selection, the newest change first.
 func (p *plan) run(s *selection) error {
 	for _, c := range s.changes {
+		if err := p.ctx.Err(); err != nil {
+			return err
+		}
 		for _, r := range slices.Backward(c.group.applied()) {
 			if err := p.record(s, r); err != nil {
 				return err
@@ -144,7 +146,7 @@ func (p *plan) reverse(v *reversal) error {
 	case !now.there && v.e.After == nil:
 		p.bringBack(v, UndoBack)
 	case now.is(v.e.After) && v.e.After != nil:
-		if v.e.Before.Mode.IsDir() {
+		if v.e.Before.Mode.IsDir() && now.mode.IsDir() {
 			return nil // a folder has no content
 		}
 		p.bringBack(v, UndoRestored)
@@ -191,17 +193,55 @@ func (p *plan) bringBack(v *reversal, what string) {
 		}
 		n.data = data
 	}
-	p.replace(v.name, n)
+	if a := v.e.After; a != nil && a.Mode.IsRegular() && k.Mode.IsRegular() && a.Mode.Perm() != k.Mode.Perm() {
+		p.nodes[v.name] = n // the change had put another file there
+	} else {
+		p.replace(v.name, n)
+	}
 	p.say(v.name, what, "")
 }
 
 // replace puts a new content in the place of a file that stays the same
 // file.
 func (p *plan) replace(name string, n *node) {
-	if old := p.nodes[name]; old != nil && old.there && old.mode.IsRegular() && n.mode.IsRegular() {
+	old := p.nodes[name]
+	switch {
+	case old == nil:
+	case old.there && old.mode.IsRegular() && n.mode.IsRegular():
 		n.at, n.version, n.mode = old.at, old.version, old.mode
+	case p.lies(name, n):
+		// What the plan took away or replaced comes back as it is in fact, so it stays.
+		n.at, n.version, n.fresh = name, p.facts[name].version, false
 	}
 	p.nodes[name] = n
+}
+
+// lies reports whether a node is what lies at the path in fact, and has no
+// other name in the plan.
+func (p *plan) lies(name string, n *node) bool {
+	fact := p.facts[name]
+	if !fact.there || fact.lost || fact.mode != n.mode && !(fact.mode.IsDir() && n.mode.IsDir()) || !bytes.Equal(fact.data, n.data) {
+		return false
+	}
+	for at, other := range p.nodes {
+		if other.there && other.at == name && at != name {
+			return false
+		}
+	}
+	return true
+}
+
+// isLeft reports whether the plan leaves a path as it is in fact.
+func (p *plan) isLeft(name string) bool {
+	n, fact := p.nodes[name], p.facts[name]
+	switch {
+	case n == nil || !n.there:
+		return !fact.there
+	case n.at != name:
+		return false
+	default:
+		return !n.fresh || !fact.lost && bytes.Equal(n.data, fact.data)
+	}
 }
 
 // moveBack plans the way back of what was moved. What was changed at its new
@@ -219,11 +259,16 @@ func (p *plan) moveBack(v *reversal, now *node) error {
 		}
 	}
 	switch {
+	case was == nil:
+		return p.takeAway(v, now) // the change itself had made it
 	case !now.there && old.mayBe(was):
 		p.say(v.name, UndoAlready, "it is back at "+v.from+" already")
 		return nil
 	case !now.there:
 		p.conflict(v.name, "it was moved here by this change and is gone")
+		return nil
+	case now.mode.Type() != v.e.After.Mode.Type():
+		p.conflict(v.name, "it was moved here by this change, and is something else now")
 		return nil
 	case old.there && !old.is(left):
 		p.conflict(v.from, "it was moved from here, and there is another one now")
@@ -259,71 +304,18 @@ func (p *plan) uncover(v *reversal) error {
 	return nil
 }
 
-// files lists what was said, in order.
+// files lists what was said, in order. What one change did and another took
+// back was said, and comes to nothing.
 func (p *plan) files() []UndoneFile {
 	out := make([]UndoneFile, 0, len(p.said))
-	for _, f := range p.said {
+	for name, f := range p.said {
+		if f.What != UndoAlready && p.isLeft(name) {
+			f.What, f.Note = UndoAlready, "all of it together leaves it as it is"
+		}
 		out = append(out, f)
 	}
 	slices.SortFunc(out, func(a, b UndoneFile) int { return strings.Compare(a.Path, b.Path) })
 	return out
-}
-
-// steps are the plan as the workspace carries it out: what goes, what moves,
-// what comes.
-func (p *plan) steps() []workspace.Step {
-	var removes, moves, rmdirs, mkdirs, writes []workspace.Step
-	stays := map[string]bool{} // what lies on after the plan, under some name
-	for _, n := range p.nodes {
-		stays[n.at] = stays[n.at] || n.there
-	}
-	for _, at := range slices.Sorted(maps.Keys(p.facts)) {
-		switch n := p.facts[at]; {
-		case !n.there || stays[at]:
-		case n.mode.IsDir():
-			rmdirs = append(rmdirs, workspace.Step{Op: workspace.OpRemove, Name: at})
-		default:
-			removes = append(removes, workspace.Step{Op: workspace.OpRemove, Name: at, Expect: n.expect()})
-		}
-	}
-	slices.Reverse(rmdirs) // what lies deeper comes first
-	for _, name := range slices.Sorted(maps.Keys(p.nodes)) {
-		n := p.nodes[name]
-		if !n.there {
-			continue
-		}
-		if n.at != "" && n.at != name && !p.carried(name, n) {
-			moves = append(moves, workspace.Step{Op: workspace.OpMove, Name: n.at, To: name})
-		}
-		switch {
-		case n.mode.IsDir() && n.at == "":
-			mkdirs = append(mkdirs, workspace.Step{Op: workspace.OpMakeDir, Name: name, Mode: n.mode.Perm()})
-		case n.fresh && n.at == name:
-			writes = append(writes, workspace.Step{Op: workspace.OpWrite, Name: name, Data: n.data, Expect: n.expect()})
-		case n.fresh:
-			writes = append(writes, workspace.Step{Op: workspace.OpWrite, Name: name, Data: n.data, Mode: n.mode, CreateOnly: n.at == ""})
-		}
-	}
-	return slices.Concat(removes, mkdirs, moves, rmdirs, writes)
-}
-
-// carried reports whether a moved folder takes a node along to its name.
-func (p *plan) carried(name string, n *node) bool {
-	for _, m := range p.moved {
-		if rest, ok := strings.CutPrefix(name, m.to+"/"); ok && n.at == path.Join(m.from, rest) {
-			return true
-		}
-	}
-	return false
-}
-
-// expect is the state in which a file must still be when it is changed.
-func (n *node) expect() *workspace.Version {
-	if n.version.IsZero() {
-		return nil
-	}
-	v := n.version
-	return &v
 }
 
 // diff shows the plan.
@@ -335,8 +327,13 @@ func (p *plan) diff() string {
 			moved[n.at] = true
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.nodes)) {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(p.facts)), maps.Keys(p.nodes))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		n := p.nodes[name]
+		if n == nil {
+			n = &node{} // it lay beneath what the plan takes away or moves
+		}
 		switch {
 		case b.Len() > maxDiff:
 			return b.String() + "The rest is left out.\n"

@@ -27,11 +27,17 @@ type node struct {
 // present looks at a path. A symbolic link is looked at itself.
 func present(ctx context.Context, w *workspace.Workspace, name string) (node, error) {
 	at, err := w.ResolveEntry(name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !at.Exists {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return node{}, nil
-	}
-	if err != nil {
+	case err != nil:
 		return node{}, err
+	case at.Rel != strings.TrimPrefix(name, "./"):
+		// A folder above has become a link since. Where it leads to is another
+		// place, which no change of this name was about.
+		return node{side: side{there: true, mode: fs.ModeIrregular, lost: true}, at: name}, nil
+	case !at.Exists:
+		return node{}, nil
 	}
 	n := node{side: side{there: true, mode: at.Mode, size: at.Size}, at: name}
 	switch {
@@ -88,21 +94,20 @@ type overlay struct {
 	w     *workspace.Workspace
 	nodes map[string]*node
 	facts map[string]node // what lies in fact at what was looked at
-	moved []struct{ from, to string }
 }
 
-// real is where a path of the plan lies in fact, and false where a folder of
-// the plan took all away that was there.
+// real is where a path of the plan lies in fact, and false where the plan has
+// nothing above it that is there already.
 func (o *overlay) real(name string) (string, bool) {
-	for i := len(o.moved) - 1; i >= 0; i-- {
-		m := o.moved[i]
-		if rest, ok := strings.CutPrefix(name, m.to+"/"); ok {
-			name = m.from + "/" + rest
-		} else if strings.HasPrefix(name, m.from+"/") {
-			return "", false
-		}
+	dir, rest := o.above(name)
+	switch {
+	case dir == nil:
+		return name, true
+	case !dir.there || !dir.mode.IsDir() || dir.at == "":
+		return "", false
+	default:
+		return path.Join(dir.at, rest), true
 	}
-	return name, true
 }
 
 // get returns what the plan has at a path.
@@ -128,7 +133,9 @@ func (o *overlay) move(from, to string, n *node) {
 	if !n.mode.IsDir() {
 		return
 	}
-	o.moved = append(o.moved, struct{ from, to string }{from, to})
+	// What was planned for the new place, before it became this folder, says
+	// nothing of what the folder brings along.
+	maps.DeleteFunc(o.nodes, func(name string, _ *node) bool { return strings.HasPrefix(name, to+"/") })
 	for name, n := range maps.Clone(o.nodes) {
 		if rest, ok := strings.CutPrefix(name, from+"/"); ok {
 			o.nodes[to+"/"+rest], o.nodes[name] = n, &node{}
@@ -143,11 +150,11 @@ func (o *overlay) isEmpty(name string) (bool, error) {
 			return false, nil
 		}
 	}
-	at, ok := o.real(name)
-	if !ok {
-		return true, nil
+	dir := o.nodes[name]
+	if dir == nil || dir.at == "" {
+		return true, nil // the plan makes it
 	}
-	d, err := o.w.OpenDir(at)
+	d, err := o.w.OpenDir(dir.at)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}

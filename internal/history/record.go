@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -29,6 +31,7 @@ type record struct {
 	pos     int64  // where in it
 	outcome outcome
 	living  bool // a process that lives may still end it
+	run     any  // of the call, while it is being written
 }
 
 // An undoneRef names what a record takes back: a change, or the part of it
@@ -40,10 +43,14 @@ type undoneRef struct {
 
 // An entry is one path of a record.
 type entry struct {
-	Rel    string `json:"rel"`
-	From   string `json:"from,omitempty"`
-	Before *kept  `json:"before,omitempty"`
-	After  *kept  `json:"after,omitempty"`
+	Rel  string `json:"rel"`
+	From string `json:"from,omitempty"`
+	// RelRaw and FromRaw are the two names where they are not UTF-8: as text
+	// they would come back as other names.
+	RelRaw  []byte `json:"rel_raw,omitempty"`
+	FromRaw []byte `json:"from_raw,omitempty"`
+	Before  *kept  `json:"before,omitempty"`
+	After   *kept  `json:"after,omitempty"`
 }
 
 // kept is a state of a file as a record holds it.
@@ -94,6 +101,22 @@ type heading struct {
 	Root string `json:"root"`
 }
 
+// raw returns a name that text cannot hold, and nil for every other.
+func raw(name string) []byte {
+	if utf8.ValidString(name) {
+		return nil
+	}
+	return []byte(name)
+}
+
+// inText spells a path so that it comes back from text as it is.
+func inText(path string) string {
+	if utf8.ValidString(path) {
+		return path
+	}
+	return strconv.Quote(path)
+}
+
 func (r *record) time() time.Time { return time.Unix(0, r.Time) }
 
 // parseRecord reads the body of a begin frame. What is not understood is an
@@ -106,7 +129,14 @@ func parseRecord(body []byte) (*record, error) {
 	if !IsID(r.ID) || r.N < 0 {
 		return nil, fmt.Errorf("%q is no id of a change", tool.Clip(r.ID))
 	}
-	for _, e := range r.Entries {
+	for i := range r.Entries {
+		e := &r.Entries[i]
+		if e.RelRaw != nil {
+			e.Rel = string(e.RelRaw)
+		}
+		if e.FromRaw != nil {
+			e.From = string(e.FromRaw)
+		}
 		if e.Rel == "" || e.Before == nil && e.After == nil && e.From == "" {
 			return nil, fmt.Errorf("the change %s has an entry that says nothing", r.ID)
 		}

@@ -41,9 +41,22 @@ type segment struct {
 	biggest int64 // frame
 	frames  int
 	objects map[sum]objectRef
-	last    int64 // time of the last record
-	open    int   // records without an end
-	retired bool  // no further record goes into it
+	last    int64  // time of the last record
+	open    int    // records without an end
+	retired bool   // no further record goes into it
+	owed    []byte // the frames of ends that could not be written
+}
+
+// settle writes what is owed.
+func (s *segment) settle() error {
+	if len(s.owed) == 0 {
+		return nil
+	}
+	if err := s.append(s.owed); err != nil {
+		return err
+	}
+	s.owed = nil
+	return nil
 }
 
 // full reports whether the next change goes elsewhere. The biggest frame

@@ -29,15 +29,13 @@ type trail struct {
 	mu    sync.Mutex
 	dir   *statedir.Dir
 	own   *segment
-	mine  map[string]int // the segments of this process with records that have no end, and how many
-	calls map[callKey]*callRecords
-	order []callKey // of calls, oldest first
+	mine  map[string]int       // the segments of this process with records that have no end, and how many
+	calls map[any]*callRecords // by run
+	order []any                // of calls, oldest first
 
 	reading sync.Mutex
 	cache   map[string]*index
 }
-
-type callKey struct{ session, call, tool string }
 
 // callRecords counts the records of one call.
 type callRecords struct {
@@ -47,7 +45,7 @@ type callRecords struct {
 
 func newTrail(h *History, root string) *trail {
 	return &trail{
-		history: h, root: root, mine: map[string]int{}, calls: map[callKey]*callRecords{}, cache: map[string]*index{},
+		history: h, root: root, mine: map[string]int{}, calls: map[any]*callRecords{}, cache: map[string]*index{},
 	}
 }
 
@@ -83,7 +81,11 @@ func (t *trail) folder() (*statedir.Dir, error) {
 func (t *trail) segment() (*segment, error) {
 	last := int64(0)
 	if s := t.own; s != nil {
-		if !s.full(t.history.opts.MaxBytes) {
+		gone, err := statedir.IsRemoved(s.file)
+		if err != nil {
+			return nil, err
+		}
+		if !gone && !s.full(t.history.opts.MaxBytes) {
 			return s, nil
 		}
 		last = s.last
@@ -106,15 +108,20 @@ func (t *trail) segment() (*segment, error) {
 
 func (t *trail) acquire() (*segment, bool, error) {
 	for try := 0; ; try++ {
+		var s *segment
+		fresh := false
 		d, err := t.folder()
-		if err != nil {
-			return nil, false, err
+		if err == nil {
+			s, fresh, err = acquireSegment(d, t.root, t.history.opts.MaxBytes)
 		}
-		s, fresh, err := acquireSegment(d, t.root, t.history.opts.MaxBytes)
 		if errors.Is(err, fs.ErrNotExist) && try == 0 {
-			// Somebody has removed the folder because it was empty.
-			_ = t.dir.Close()
-			t.dir = nil
+			// Somebody has removed the folder, because it was empty or with
+			// all that was in it.
+			if t.dir != nil {
+				_ = t.dir.Close()
+				t.dir = nil
+			}
+			t.history.forgetBase()
 			continue
 		}
 		return s, fresh, err
@@ -124,16 +131,15 @@ func (t *trail) acquire() (*segment, bool, error) {
 // identify gives a record its place: which change, and which record of it.
 // t.mu is held.
 func (t *trail) identify(r *record) {
-	if r.Call == "" {
+	if r.run == nil {
 		r.ID, r.N = newID(), 0
 		return
 	}
-	key := callKey{r.Session, r.Call, r.Tool}
-	c := t.calls[key]
+	c := t.calls[r.run]
 	if c == nil {
 		c = &callRecords{id: newID()}
-		t.calls[key] = c
-		t.order = append(t.order, key)
+		t.calls[r.run] = c
+		t.order = append(t.order, r.run)
 		if len(t.order) > maxCalls {
 			delete(t.calls, t.order[0])
 			t.order = t.order[1:]
@@ -168,7 +174,7 @@ type undoNote struct {
 // Begin records what is about to be changed, as a [workspace.Recorder]. It
 // fails where that is impossible, and then nothing may be changed.
 func (t *Timeline) Begin(ctx context.Context, planned []workspace.Planned) (done func(error), err error) {
-	r := &record{Tree: t.tree, Entries: make([]entry, len(planned))}
+	r := &record{Tree: t.tree, Entries: make([]entry, len(planned)), run: workspace.RunFrom(ctx)}
 	if from, ok := workspace.SourceFrom(ctx); ok {
 		r.Session, r.Call, r.Tool, r.Origin = from.Session, from.CallID, from.Tool, from.Origin
 	}
@@ -184,6 +190,7 @@ func (t *Timeline) Begin(ctx context.Context, planned []workspace.Planned) (done
 		if p.From != "" {
 			e.From = t.stored(p.From)
 		}
+		e.RelRaw, e.FromRaw = raw(e.Rel), raw(e.From)
 		e.Before, contents[i].before = keep(p.Before, most)
 		e.After, contents[i].after = keep(p.After, most)
 	}
@@ -245,6 +252,9 @@ func (t *trail) begin(r *record, of []states) (func(error), error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := seg.settle(); err != nil {
+		return nil, err
+	}
 	b := &batch{seg: seg}
 	for _, s := range of {
 		if s.before.kept {
@@ -273,8 +283,8 @@ func (t *trail) begin(r *record, of []states) (func(error), error) {
 	return func(err error) { once.Do(func() { t.end(seg, r, err) }) }, nil
 }
 
-// end writes what became of a record. Where that fails, the files themselves
-// will tell.
+// end writes what became of a record. Where that fails it is written before
+// the next record; and if that never comes, the files themselves will tell.
 func (t *trail) end(seg *segment, r *record, failure error) {
 	e := ending{ID: r.ID, N: r.N, OK: failure == nil}
 	if failure != nil {
@@ -284,8 +294,9 @@ func (t *trail) end(seg *segment, r *record, failure error) {
 	defer t.mu.Unlock()
 	body, err := json.Marshal(e)
 	if err == nil {
-		err = seg.append(appendFrame(nil, frameEnd, body))
+		seg.owed = appendFrame(seg.owed, frameEnd, body)
 		seg.frames++
+		err = seg.settle()
 	}
 	seg.open--
 	if t.mine[seg.name]--; t.mine[seg.name] == 0 {

@@ -44,6 +44,9 @@ type UndoResult struct {
 	Undone []*Change `json:"undone"`
 	// Files are the paths that it was about, in order.
 	Files []UndoneFile `json:"files"`
+	// Changed are all paths that it changed, also those that something was
+	// moved to, in order.
+	Changed []string `json:"changed"`
 	// Left is how many changes of others, made since, were left alone.
 	Left int `json:"left,omitempty"`
 	// Diff is what it changed, as a unified diff.
@@ -84,13 +87,30 @@ func (t *Timeline) Undo(ctx context.Context, w *workspace.Workspace, o UndoOptio
 	if err != nil {
 		return nil, err
 	}
+	for try := 1; ; try++ {
+		r, err := t.undo(ctx, w, s, o.DryRun)
+		// What was planned with may have become another one, and be it only
+		// in its attributes, because the leavings of a process that was
+		// killed were swept. Nothing was changed then.
+		if try < planTries && errors.Is(err, workspace.ErrChanged) {
+			continue
+		}
+		return r, err
+	}
+}
+
+// planTries is how often an undo is planned anew while others change files.
+const planTries = 3
+
+// undo plans the undo of a selection and carries it out.
+func (t *Timeline) undo(ctx context.Context, w *workspace.Workspace, s *selection, dry bool) (*UndoResult, error) {
 	p := &plan{t: t, overlay: &overlay{ctx: ctx, w: w, nodes: map[string]*node{}, facts: map[string]node{}}, said: map[string]UndoneFile{}, bad: map[string]bool{}}
 	if err := p.run(s); err != nil {
 		return nil, err
 	}
 	steps := p.steps()
-	r := &UndoResult{Undone: s.changes, Left: s.left, Files: p.files(), Diff: p.diff(), DryRun: o.DryRun}
-	if o.DryRun {
+	r := &UndoResult{Undone: s.changes, Left: s.left, Files: p.files(), Changed: touched(steps), Diff: p.diff(), DryRun: dry}
+	if dry {
 		return r, nil
 	}
 	note := &undoNote{undoes: s.refs(t)}

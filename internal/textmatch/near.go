@@ -46,11 +46,13 @@ func Nearest(text, quote string) (Near, bool) {
 // vote lets each quoted line that stands in the text speak for the place
 // where the quotation would begin then.
 func (s *search) vote() (int, bool) {
-	const mostQuoted = 200
+	// A line that the quotation has over and over says little about the place,
+	// and in a text that is made of it would be counted without end.
+	const mostQuoted, mostAlike = 200, 8
 	want := make(map[string][]int)
 	for i, q := range s.quoted[:min(len(s.quoted), mostQuoted)] {
 		// A line of punctuation alone stands everywhere and says nothing.
-		if q = strings.TrimSpace(q); len(strings.Trim(q, "{}()[];,/*#-= ")) > 2 {
+		if q = strings.TrimSpace(q); len(strings.Trim(q, "{}()[];,/*#-= ")) > 2 && len(want[q]) < mostAlike {
 			want[q] = append(want[q], i)
 		}
 	}

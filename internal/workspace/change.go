@@ -136,13 +136,24 @@ type Source struct {
 
 type sourceKey struct{}
 
+// A run is what one call of WithSource makes.
+type run struct{ of Source }
+
 // WithSource returns a context that names who makes the changes under it.
 func WithSource(ctx context.Context, s Source) context.Context {
-	return context.WithValue(ctx, sourceKey{}, s)
+	return context.WithValue(ctx, sourceKey{}, &run{s})
 }
 
 // SourceFrom returns who makes the changes under ctx, if that was said.
 func SourceFrom(ctx context.Context) (Source, bool) {
-	s, ok := ctx.Value(sourceKey{}).(Source)
-	return s, ok
+	r, ok := ctx.Value(sourceKey{}).(*run)
+	if !ok {
+		return Source{}, false
+	}
+	return r.of, true
 }
+
+// RunFrom returns a key for the run of a call that ctx belongs to: equal for
+// what one call of [WithSource] made, and never for two, although models give
+// one id to several calls. It is nil where there is no source.
+func RunFrom(ctx context.Context) any { return ctx.Value(sourceKey{}) }

@@ -159,10 +159,8 @@ func (b *batch) record() (done func(error), err error) {
 		p := Planned{Rel: at.name(), Before: before[at.spot()]}
 		if e.exists {
 			p.After = b.after(e, before)
-			if e.moved {
-				p.From = e.by.change.From
-			} else if e.disk.spot() != at.spot() && e.disk.zone != nil {
-				p.From = e.disk.name() // moved, then written
+			if e.disk.zone != nil && e.disk.spot() != at.spot() && wasThere(e, before) {
+				p.From = e.disk.name()
 			}
 		}
 		if p.Before != nil || p.After != nil {
@@ -170,6 +168,14 @@ func (b *batch) record() (done func(error), err error) {
 		}
 	}
 	return b.w.recorder.Begin(b.ctx, planned)
+}
+
+// wasThere reports whether an entry that lies elsewhere on the disk until the
+// commit is something that is there already: what the change itself makes
+// under one name and moves to another is new, and came from nowhere.
+func wasThere(e *entry, before map[spot]*State) bool {
+	from := before[e.disk.spot()]
+	return from != nil && from.Mode.Type() == e.node.mode.Type()
 }
 
 // before is what is at a place now, nil for nothing.

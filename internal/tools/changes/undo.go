@@ -100,18 +100,14 @@ func runUndo(ctx context.Context, o history.UndoOptions) (*tool.Result, error) {
 	for _, c := range r.Undone {
 		fmt.Fprintf(&b, "%s %s (%s, %s)\n", verb, c.ID, orUnknown(c.Tool), whose(c))
 	}
-	var changed []string
 	for _, f := range r.Files {
 		b.WriteString("  " + f.What + " " + name(f.Path))
 		if f.Note != "" {
 			b.WriteString(": " + f.Note)
 		}
 		b.WriteString("\n")
-		if f.What != history.UndoAlready {
-			changed = append(changed, f.Path)
-		}
 	}
-	if len(changed) == 0 {
+	if len(r.Changed) == 0 {
 		b.WriteString("No file had to be changed for that.\n")
 	}
 	if r.Left > 0 {
@@ -125,7 +121,7 @@ func runUndo(ctx context.Context, o history.UndoOptions) (*tool.Result, error) {
 	}
 	result := tool.Text(b.String())
 	if !r.DryRun {
-		result.Changed = changed
+		result.Changed = r.Changed
 	}
 	return result, nil
 }

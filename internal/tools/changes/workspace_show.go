@@ -76,14 +76,18 @@ func showFile(ctx context.Context, h *history.Timeline, w *workspace.Workspace, 
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(c.Files, func(f history.File) bool { return f.Path == at }) {
+	hidden := withheld(ctx, w)
+	i := slices.IndexFunc(c.Files, func(f history.File) bool { return f.Path == at })
+	if i < 0 {
 		var paths []string
 		for _, f := range c.Files {
-			paths = append(paths, f.Path)
+			if !hidden(f.Path) {
+				paths = append(paths, f.Path)
+			}
 		}
 		return nil, tool.Failf("%s did not change %s; it changed %s", c.ID, tool.Clip(at), shortList(paths))
 	}
-	if withheld(ctx, w)(at) {
+	if from := c.Files[i].From; hidden(at) || from != "" && hidden(from) {
 		return nil, tool.Errorf(tool.CodeDenied, "%s may not be read", tool.Clip(at))
 	}
 	data, err := h.Content(ctx, in.ID, at, in.Before)
