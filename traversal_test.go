@@ -307,9 +307,10 @@ func TestNoPathParameterLeadsOut(t *testing.T) {
 	}
 	tr := layTrap(t)
 	before := tr.outside(t)
-	s := open(t, handrail.Options{
+	options := handrail.Options{
 		Workspace: tr.ws, Guard: handrail.GuardOff, Permission: handrail.Permission{Mode: handrail.FullAccess, Approval: handrail.Never}, Timeout: callBound,
-	})
+	}
+	s := open(t, options)
 	paths := 0
 	for _, spec := range s.Specs() {
 		for _, sl := range slots(t, spec) {
@@ -318,6 +319,7 @@ func TestNoPathParameterLeadsOut(t *testing.T) {
 				paths++
 			}
 			t.Run(spec.Name+" "+sl.name, func(t *testing.T) {
+				s := open(t, options) // whose history is still short
 				try := func(value string, kept bool) {
 					if kept {
 						value = strings.NewReplacer("etc", "kept").Replace(value)
