@@ -32,7 +32,7 @@ type Options struct {
 type Server struct {
 	session *handrail.Session
 	sdk     *mcp.Server
-	placed  *placed
+	info    []byte // what the server says of itself, as JSON
 
 	mu    sync.Mutex
 	shown map[string]bool // the names that the SDK lists
@@ -43,8 +43,12 @@ func New(session *handrail.Session, o Options) (*Server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{session: session, placed: newPlaced(), shown: map[string]bool{}}
-	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "handrail", Title: "Handrail", Version: o.Version}, &mcp.ServerOptions{
+	info, err := json.Marshal(o.implementation())
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{session: session, info: info, shown: map[string]bool{}}
+	s.sdk = mcp.NewServer(o.implementation(), &mcp.ServerOptions{
 		Instructions: o.Instructions,
 		Logger:       o.Logger,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
@@ -54,12 +58,6 @@ func New(session *handrail.Session, o Options) (*Server, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// ServeStdio speaks over a pair of streams until the client goes away or ctx
-// ends. Calls that are still running then are cancelled.
-func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	return s.serve(ctx, draining{&mcp.IOTransport{Reader: in, Writer: out}, s.placed})
 }
 
 func (s *Server) serve(ctx context.Context, t mcp.Transport) error {
@@ -142,18 +140,28 @@ func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
 func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	c := handrail.Call{Tool: req.Params.Name, Args: req.Params.Arguments}
 	if token := req.Params.GetProgressToken(); token != nil {
-		r := newReporter(ctx, req.Session, token)
+		r := newReporter(func(p tool.Progress) {
+			// A client that cannot take a report loses only the report.
+			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+				ProgressToken: token, Message: p.Message, Progress: p.Done, Total: p.Total,
+			})
+		})
 		defer r.stop()
 		c.Progress = r.report
 	}
-	run := s.session.Start(ctx, c)
-	s.placed.tell()
-	r := run()[0]
+	r := s.session.Run(ctx, c)[0]
 	if r.Code == tool.CodeUnknownTool {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: r.Text}
 	}
 	return wire(r), nil
 }
+
+// The keys of what a host may want to know beside a result.
+const (
+	metaCode    = "handrail/code"
+	metaResult  = "handrail/result"
+	metaChanged = "handrail/changed"
+)
 
 // wire turns a result into its wire form.
 func wire(r *tool.Result) *mcp.CallToolResult {
@@ -169,13 +177,13 @@ func wire(r *tool.Result) *mcp.CallToolResult {
 	}
 	meta := mcp.Meta{}
 	if r.Code != "" {
-		meta["handrail/code"] = string(r.Code)
+		meta[metaCode] = string(r.Code)
 	}
 	if r.ID != "" {
-		meta["handrail/result"] = r.ID
+		meta[metaResult] = r.ID
 	}
 	if len(r.Changed) > 0 {
-		meta["handrail/changed"] = r.Changed
+		meta[metaChanged] = r.Changed
 	}
 	if len(meta) > 0 {
 		out.Meta = meta
