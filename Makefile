@@ -10,7 +10,7 @@ FUZZTIME  ?= 60s
 BENCH     ?= .
 
 # Test suites that others wrote come as npm packages, pinned by a lock file.
-SUITES    := $(patsubst %/package-lock.json,%/node_modules,$(wildcard internal/*/testdata/*/package-lock.json))
+SUITES    := $(patsubst %/package-lock.json,%/node_modules,$(wildcard internal/*/testdata/*/package-lock.json internal/*/*/testdata/*/package-lock.json))
 
 .PHONY: build demo test bench lint fuzz fmt clean clients
 

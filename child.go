@@ -24,6 +24,13 @@ type ChildOptions struct {
 	// Mode, unless empty, is the child's mode; it is never wider than the
 	// parent's.
 	Mode Mode
+	// Writable are the paths that the child may write, relative to its
+	// workspace; "*" and "?" stay within an element. nil means those of the
+	// parent, an empty list none. They bind every tool that works through
+	// the workspace, and never give more than the parent has.
+	Writable []string
+	// CreateOnly lets the child make new files, and change or remove none.
+	CreateOnly bool
 	// Name is how events name the child.
 	Name string
 }
@@ -35,13 +42,13 @@ var errClosed = errors.New("the session is closed")
 // and may do nothing without a question that s may not. It is closed with s
 // at the latest.
 func (s *Session) Child(_ context.Context, o ChildOptions) (*Session, error) {
-	c := &Session{id: "s_" + rand.Text()[:12], options: s.options, metrics: s.metrics, store: s.store, parent: s}
+	c := &Session{id: "s_" + rand.Text()[:12], options: s.options, metrics: s.metrics, store: s.store, past: s.past, parent: s}
 	c.options.Origin = tool.Origin{Kind: tool.OriginAgent, Name: o.Name, Depth: s.options.Origin.Depth + 1}
 	c.options.Policy = o.Policy
 	c.options.PolicyByProvider = nil
 	var err error
 	c.judge, err = s.judge.Narrow(o.Mode)
-	if err = errors.Join(err, c.narrowFiles(o.Workspace)); err == nil {
+	if err = errors.Join(err, c.narrowFiles(o.Workspace), c.fence(o)); err == nil {
 		err = s.bear(c)
 	}
 	if err != nil {
@@ -73,6 +80,24 @@ func (s *Session) narrowFiles(dir string) error {
 	if s.options.Files.Top == "" {
 		s.options.Files.Top = s.parent.root()
 	}
+	return nil
+}
+
+// fence binds what a child writes. The fences of those above stay, each
+// relative to the folder that it was given for.
+func (s *Session) fence(o ChildOptions) error {
+	if above := s.options.Files.Grants; above != nil && above.Dir == "" {
+		own := *above
+		own.Dir = s.parent.root()
+		s.options.Files.Grants = &own
+	}
+	if o.Writable == nil && !o.CreateOnly {
+		return nil
+	}
+	if s.parent.files == nil {
+		return errors.New("the parent has no files, so there is nothing that its child could be let write")
+	}
+	s.options.Files.Grants = &workspace.Grants{Patterns: o.Writable, CreateOnly: o.CreateOnly, Above: s.options.Files.Grants}
 	return nil
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/handrail-tools/handrail/internal/policy"
 	"github.com/handrail-tools/handrail/internal/registry"
 	"github.com/handrail-tools/handrail/internal/store"
+	"github.com/handrail-tools/handrail/internal/telemetry"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -70,6 +71,8 @@ type (
 	Exposure = registry.Exposure
 	// GuardLevel says how far the loop guard goes.
 	GuardLevel = guard.Level
+	// ReadPaging counts reads.
+	ReadPaging = telemetry.ReadPaging
 	// LogFilter asks for finished calls, Log is the answer, and LogEntry one
 	// of them.
 	LogFilter = store.Filter
@@ -110,7 +113,10 @@ type Options struct {
 	Workspace string
 	// Files are further rules for files beneath the workspace.
 	Files WorkspaceOptions
-	// StateDir is where results, the event log and later history are kept.
+	// History is what was changed in the workspace, so that it can be shown
+	// and undone.
+	History HistoryOptions
+	// StateDir is where results, the event log and the history are kept.
 	// Empty means a private temporary folder that goes with the session.
 	StateDir string
 
@@ -153,6 +159,17 @@ type Options struct {
 	// Secrets are values that are never shown to the model, whatever they
 	// look like, by the name under which their absence is told.
 	Secrets map[string]string
+
+	// ShortenRepeats answers a read of a view that the model was given whole
+	// before, of a file with the same content, by a line that names the
+	// earlier result; the same call once more shows it again. It needs an
+	// embedder that knows what its model still has before it and says so with
+	// [Session.ContextCompacted]; leave it off where a client may drop parts
+	// of the conversation unseen.
+	ShortenRepeats bool
+	// ProbeReads counts what a smaller window of reads would have meant, see
+	// [Session.ReadPaging]. It changes no result.
+	ProbeReads bool
 
 	// OnEvent receives every event of every call. It must not block.
 	OnEvent func(Event)

@@ -279,3 +279,68 @@ func TestL8_AHomeFolder(t *testing.T) {
 		t.Errorf("the log has %s", logged.String())
 	}
 }
+
+// TestL46_OneFolderForEveryTool: what a relative path means is the same to
+// every tool of a session, and of a child that works further down.
+func TestL46_OneFolderForEveryTool(t *testing.T) {
+	dir := tree(t, map[string]string{"f.txt": "top marker\n", "sub/f.txt": "sub marker\n", "other/f.txt": "other marker\n"})
+	t.Chdir(filepath.Join(dir, "other")) // the process' own folder means nothing
+	s := open(t, handrail.Options{Workspace: dir, Permission: handrail.Permission{Mode: handrail.FullAccess}})
+	for want, in := range map[string]*handrail.Session{"top": s, "sub": child(t, s, handrail.ChildOptions{Workspace: "sub"})} {
+		for name, args := range map[string]string{
+			"read_file": `{"path":"f.txt"}`, "grep": `{"pattern":"marker","path":"f.txt"}`, "edit_file": `{"path":"f.txt","old_string":"marker","new_string":"marker and more"}`,
+		} {
+			if r := run(in, name, args); !r.OK || !strings.Contains(r.Text, want+" marker") {
+				t.Errorf("%s in %s: %s", name, want, r.Text)
+			}
+		}
+		for name, args := range map[string]string{"glob": `{"pattern":"*.txt"}`, "list_dir": `{}`} {
+			if r := run(in, name, args); !r.OK || !strings.Contains(r.Text, "\nf.txt") || strings.Contains(r.Text, "other/f.txt") {
+				t.Errorf("%s in %s: %s", name, want, r.Text)
+			}
+		}
+		if r := run(in, "write_file", `{"path":"new.txt","content":"`+want+`"}`); !r.OK {
+			t.Errorf("write_file in %s: %s", want, r.Text)
+		}
+	}
+	if content(t, dir, "new.txt") != "top" || content(t, dir, "sub/new.txt") != "sub" || content(t, dir, "other/new.txt") != "" {
+		t.Error("a file was made in another folder")
+	}
+}
+
+// TestL47_ARefusalIsNotHiddenBehindNotFound: a path that may not be touched
+// is refused as such, whether or not there is anything.
+func TestL47_ARefusalIsNotHiddenBehindNotFound(t *testing.T) {
+	s := open(t, handrail.Options{Workspace: tree(t, map[string]string{"f.txt": "x\n"}), Permission: handrail.Permission{Deny: []string{"read_file(closed/**)"}}})
+	for _, path := range []string{"/nowhere/at/all.txt", "../nowhere.txt", ".ssh/nothing", "closed/nothing.txt"} {
+		if r := run(s, "read_file", `{"path":"`+path+`"}`); r.Code != tool.CodeDenied || strings.Contains(r.Text, "there is no") {
+			t.Errorf("%s: %q %s", path, r.Code, r.Text)
+		}
+	}
+	if r := run(s, "read_file", `{"path":"nothing.txt"}`); r.Code != tool.CodeFailed || !strings.Contains(r.Text, "there is no file nothing.txt") {
+		t.Errorf("a file that is not there: %q %s", r.Code, r.Text)
+	}
+}
+
+// TestL48_AFolderThatIsNamedOpensNoOther: a search in a folder that was
+// named finds what lies in it, and nothing that a link in it leads to.
+func TestL48_AFolderThatIsNamedOpensNoOther(t *testing.T) {
+	outside := tree(t, map[string]string{"tenant/secret.txt": "needle of another\n"})
+	dir := tree(t, map[string]string{"uploads/mine.txt": "needle\n", "uploads/.gitignore": "*\n", ".gitignore": "uploads/\n"})
+	for name, target := range map[string]string{"uploads/away": filepath.Join(outside, "tenant"), "uploads/file": filepath.Join(outside, "tenant/secret.txt"), "door": "uploads"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := open(t, handrail.Options{Workspace: dir, Permission: handrail.Permission{Mode: handrail.FullAccess}})
+	for _, path := range []string{"uploads", "door", "uploads/mine.txt"} {
+		if r := run(s, "grep", `{"pattern":"needle","path":"`+path+`","no_ignore":true}`); !r.OK || !strings.Contains(r.Text, "uploads/mine.txt\n1│needle") || strings.Contains(r.Text, "another") {
+			t.Errorf("%s: %s", path, r.Text)
+		}
+	}
+	for _, path := range []string{"uploads/away", "uploads/file", "door/away", "door/file"} {
+		if r := run(s, "grep", `{"pattern":"needle","path":"`+path+`"}`); r.OK || strings.Contains(r.Text, "another") {
+			t.Errorf("%s: %s", path, r.Text)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/handrail-tools/handrail/internal/store"
+	"github.com/handrail-tools/handrail/internal/workspace"
 )
 
 // observe counts a finished call, writes it to the event log, and passes the
@@ -21,12 +22,23 @@ func (s *Session) observe(e Event) {
 		if e.Finding != "" {
 			s.metrics.Loop(e.Finding)
 		}
+		s.receive(e)
 		if err := s.store.Append(logEvent(e)); err != nil {
 			s.logger().Error("writing the event log", "error", err)
 		}
 	}
 	if s.options.OnEvent != nil {
 		s.options.OnEvent(e)
+	}
+}
+
+// receive notes that a result showed a view of a file whole: it was not cut,
+// and the tool, which knows what it had to hide, offers it.
+func (s *Session) receive(e Event) {
+	r := e.Result
+	view, ok := r.Metadata[workspace.ViewKey].(string)
+	if s.receipts != nil && ok && r.OK && r.ID != "" && r.Omitted == 0 {
+		s.receipts.Earn(view, r.ID)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/handrail-tools/handrail/internal/dispatch"
+	"github.com/handrail-tools/handrail/internal/history"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/registry"
 	"github.com/handrail-tools/handrail/internal/store"
@@ -31,12 +33,16 @@ type Session struct {
 	registry *registry.Registry
 	view     *registry.View
 	files    *workspace.Workspace // nil: the session has no files
+	past     *history.History     // nil: no history is kept
+	timeline *history.Timeline    // of the files, as the session sees it; nil as past
 	store    *store.Store
 	metrics  *telemetry.Metrics
 	judge    *permission.Judge
 	dispatch *dispatch.Dispatcher
 	specs    atomic.Pointer[specList]
-	parent   *Session // nil for a session that was opened by itself
+	receipts *workspace.Receipts  // nil: repeated reads are not shortened
+	probe    *telemetry.ReadProbe // nil: reads are not counted
+	parent   *Session             // nil for a session that was opened by itself
 	children children
 
 	// cleanup undoes, in reverse order, what opening has set up.
@@ -143,6 +149,20 @@ func (s *Session) CallJSON(ctx context.Context, name string, args any) (*tool.Re
 // WriteMetrics writes the session's counters in the Prometheus text format.
 func (s *Session) WriteMetrics(w io.Writer) { s.metrics.Write(w) }
 
+// ContextCompacted tells the session that the model no longer has before it
+// all that it was shown. It matters where [Options.ShortenRepeats] is on, and
+// must then be called whenever earlier results were dropped or summarised,
+// before the next call of the model.
+func (s *Session) ContextCompacted() {
+	if s.receipts != nil {
+		s.receipts.Forget()
+	}
+}
+
+// ReadPaging returns what [Options.ProbeReads] has counted so far. It is
+// also logged when the session is closed.
+func (s *Session) ReadPaging() ReadPaging { return s.probe.Counts() }
+
 // Close ends the session and its children: it waits a moment for calls that
 // were told to stop, writes what is still in memory, and lets go of every
 // file and connection. A session that is closed twice says the same both
@@ -153,6 +173,9 @@ func (s *Session) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
 		defer cancel()
 		errs = append(errs, s.dispatch.Close(ctx))
+		if s.probe != nil {
+			s.logger().Info("reads of the session", "session", s.id, "paging", fmt.Sprintf("%+v", s.probe.Counts()))
+		}
 		for i := len(s.cleanup) - 1; i >= 0; i-- {
 			errs = append(errs, s.cleanup[i]())
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/handrail-tools/handrail/internal/dispatch"
 	"github.com/handrail-tools/handrail/internal/guard"
+	"github.com/handrail-tools/handrail/internal/history"
 	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/policy"
@@ -31,7 +32,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	s := &Session{id: "s_" + rand.Text()[:12], options: o, metrics: telemetry.New(), registry: registry.New()}
 	s.onClose(s.registry.Close)
 	// The files come after the store, whose folder they keep closed.
-	err := errors.Join(o.check(), s.openStore(), s.openFiles(), s.addTools())
+	err := errors.Join(o.check(), s.openStore(), s.openHistory(), s.openFiles(), s.addTools())
 	if err == nil {
 		err = s.compile(nil)
 	}
@@ -53,6 +54,9 @@ func (o *Options) check() error {
 	if o.Guard > GuardOff {
 		errs = append(errs, fmt.Errorf("the guard level %d is unknown", o.Guard))
 	}
+	if o.Files.Recorder != nil && !o.History.Off {
+		errs = append(errs, errors.New("the files have a recorder of the embedder's own, so the history must be off"))
+	}
 	return errors.Join(errs...)
 }
 
@@ -71,7 +75,11 @@ func (s *Session) openFiles() error {
 	if s.options.Workspace == "" {
 		return nil
 	}
+	s.watchReads()
 	if err := s.closeStateDir(); err != nil {
+		return err
+	}
+	if err := s.openTimeline(); err != nil {
 		return err
 	}
 	files, err := workspace.Open(s.options.Workspace, s.options.Files)
@@ -81,6 +89,17 @@ func (s *Session) openFiles() error {
 	s.files = files
 	s.onClose(files.Close)
 	return nil
+}
+
+// watchReads sets up what is optional about reads. What a model has before it
+// is its own, so a child session has receipts of its own.
+func (s *Session) watchReads() {
+	if s.options.ShortenRepeats {
+		s.receipts = &workspace.Receipts{}
+	}
+	if s.options.ProbeReads {
+		s.probe = &telemetry.ReadProbe{}
+	}
 }
 
 // closeStateDir keeps tools from the folder of results, wherever it lies:
@@ -149,6 +168,9 @@ func (s *Session) addTools() error {
 		add(tools.Always(), "")
 		if s.files != nil {
 			add(tools.Files(), "")
+		}
+		if s.timeline != nil {
+			add(tools.History(), "")
 		}
 	}
 	add(s.options.Tools, sourceEmbedder)
@@ -233,6 +255,15 @@ func (s *Session) surround(ctx context.Context) context.Context {
 	ctx = store.WithReader(ctx, s.store.Bind(s.scopes()...))
 	if s.files != nil {
 		ctx = workspace.With(ctx, s.files)
+	}
+	if s.timeline != nil {
+		ctx = history.With(ctx, s.timeline)
+	}
+	if s.receipts != nil {
+		ctx = workspace.WithReceipts(ctx, s.receipts)
+	}
+	if s.probe != nil {
+		ctx = telemetry.WithReadProbe(ctx, s.probe)
 	}
 	return ctx
 }

@@ -212,6 +212,11 @@ type Act struct {
 	// Reads and Writes are the paths that the call would touch, as the
 	// caller gave them; they are resolved by the workspace.
 	Reads, Writes []string
+	// Entries are the paths, in the same form, that the call would remove,
+	// move or put something else in place of. Rules judge them as Writes,
+	// but a symbolic link at their end is not followed: the link goes, not
+	// what it leads to.
+	Entries []string
 	// Trees are the folders, in the same form as Reads, of which everything
 	// beneath may be read or listed. A rule that denies, or asks about, any
 	// path that could lie in a tree decides about the call; only Handrail's

@@ -61,9 +61,12 @@ func (t *terminal) printJSON(v any) error {
 // or to standard error where the call failed, and on a terminal one faint
 // line about the rest.
 func (t *terminal) printResult(name string, r *tool.Result, media []savedMedia) {
-	if r.OK {
+	switch {
+	case r.OK && showsDiff[name]:
+		t.printDiff(r.Text)
+	case r.OK:
 		t.printText(r.Text)
-	} else {
+	default:
 		t.complain("%s: %s: %s", visible(name), r.Code, strings.TrimSuffix(visible(r.Text), "\n"))
 	}
 	for _, m := range media {

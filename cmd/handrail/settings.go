@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/handrail-tools/handrail"
 	"github.com/handrail-tools/handrail/internal/config"
@@ -56,6 +57,10 @@ func applySettings(o *handrail.Options, s config.Settings) error {
 		Deferred: s.Exposure.Deferred != nil && *s.Exposure.Deferred,
 		Pinned:   s.Exposure.Pinned, Away: s.Exposure.Away,
 		MaxListed: s.Exposure.MaxListed, IdleTurns: s.Exposure.IdleTurns,
+	}
+	o.History = handrail.HistoryOptions{
+		Off:      s.History.Enabled != nil && !*s.History.Enabled,
+		MaxBytes: int64(s.History.MaxBytes), MaxAge: time.Duration(s.History.MaxAgeDays) * 24 * time.Hour,
 	}
 	var err error
 	o.Secrets, err = secrets(s.SecretEnv)

@@ -24,6 +24,7 @@ func (d *decoder) sections(s *Settings) keys {
 	if d.from == trusted {
 		known["surface"] = d.word(&s.Surface, Surfaces())
 		known["exposure"] = func(path string, n *node) { d.exposure(path, n, &s.Exposure) }
+		known["history"] = func(path string, n *node) { d.history(path, n, &s.History) }
 		known["timeout"] = d.duration(&s.Timeout)
 		known["state_dir"] = d.dir(&s.StateDir)
 		// A repository that could name a variable could have its value, "1"
@@ -93,6 +94,14 @@ func (d *decoder) exposure(path string, n *node, e *Exposure) {
 		"away":       d.list(&e.Away),
 		"max_listed": d.count(&e.MaxListed),
 		"idle_turns": d.count(&e.IdleTurns),
+	})
+}
+
+func (d *decoder) history(path string, n *node, h *History) {
+	d.object(path, n, keys{
+		"enabled":      d.boolean(&h.Enabled),
+		"max_bytes":    d.count(&h.MaxBytes),
+		"max_age_days": d.count(&h.MaxAgeDays),
 	})
 }
 

@@ -26,6 +26,7 @@ func overlay(base, over Settings) Settings {
 	s.SecretEnv = union(s.SecretEnv, over.SecretEnv)
 	s.Surface = cmp.Or(over.Surface, s.Surface)
 	s.Exposure = overlayExposure(s.Exposure, over.Exposure)
+	s.History = overlayHistory(s.History, over.History)
 	s.Timeout = cmp.Or(over.Timeout, s.Timeout)
 	s.StateDir = cmp.Or(over.StateDir, s.StateDir)
 	for name, p := range over.Profiles {
@@ -60,6 +61,14 @@ func overlayExposure(base, over Exposure) Exposure {
 		Away:      replace(base.Away, over.Away),
 		MaxListed: cmp.Or(over.MaxListed, base.MaxListed),
 		IdleTurns: cmp.Or(over.IdleTurns, base.IdleTurns),
+	}
+}
+
+func overlayHistory(base, over History) History {
+	return History{
+		Enabled:    cmp.Or(over.Enabled, base.Enabled),
+		MaxBytes:   cmp.Or(over.MaxBytes, base.MaxBytes),
+		MaxAgeDays: cmp.Or(over.MaxAgeDays, base.MaxAgeDays),
 	}
 }
 

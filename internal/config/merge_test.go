@@ -18,6 +18,7 @@ func TestOverlay(t *testing.T) {
 			ByProvider: map[string]Policy{"p": {Deny: []string{"shell"}}}},
 		Workspace: Workspace{Granted: []string{"/a"}, Protected: []string{"k"}, Unreadable: []string{".env"}},
 		Exposure:  Exposure{Deferred: &yes, MaxListed: 9},
+		History:   History{Enabled: &no, MaxBytes: 1000},
 	}
 	t.Run("nothing said changes nothing", func(t *testing.T) {
 		if diff := cmp.Diff(base, overlay(base, Settings{})); diff != "" {
@@ -30,6 +31,7 @@ func TestOverlay(t *testing.T) {
 			Policy: Policy{Allow: []string{"z"}, Deny: []string{"w"}, RequireTags: []string{"u"},
 				ByProvider: map[string]Policy{"p": {Allow: []string{"read_file"}}}},
 			Workspace: Workspace{Granted: []string{}, Protected: []string{"l"}, Unreadable: []string{}},
+			History:   History{Enabled: &yes, MaxAgeDays: 3},
 			Exposure:  Exposure{Deferred: &no, IdleTurns: 2}, Timeout: time.Second, SecretEnv: []string{"X"},
 		})
 		want := Settings{
@@ -37,6 +39,7 @@ func TestOverlay(t *testing.T) {
 			Policy: Policy{Allow: []string{"z"}, Deny: []string{"y", "w"}, RequireTags: []string{"u"},
 				ByProvider: map[string]Policy{"p": {Allow: []string{"read_file"}, Deny: []string{"shell"}}}},
 			Workspace: Workspace{Granted: []string{}, Protected: []string{"k", "l"}, Unreadable: []string{}},
+			History:   History{Enabled: &yes, MaxBytes: 1000, MaxAgeDays: 3},
 			Exposure:  Exposure{Deferred: &no, MaxListed: 9, IdleTurns: 2}, Timeout: time.Second, SecretEnv: []string{"X"},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

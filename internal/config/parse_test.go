@@ -82,10 +82,11 @@ func TestParseProblems(t *testing.T) {
 
 func TestWorkspaceFileMayOnlyTakeAway(t *testing.T) {
 	got := problemsOf(`{"surface": "claude", "permission": {"approval": "never"}, "policy": {"by_provider": {}},
-		"workspace": {"granted": ["/"]}, "profiles": {}, "state_dir": "/x", "exposure": {}, "secret_env": ["SHLVL"]}`, workspaceOwn)
+		"workspace": {"granted": ["/"]}, "profiles": {}, "state_dir": "/x", "exposure": {}, "secret_env": ["SHLVL"],
+		"history": {"enabled": false}}`, workspaceOwn)
 	const tail = `" has no place in it; it belongs in the user's file`
-	if len(got) != 8 {
-		t.Fatalf("%d problems, want one for each of the 8 keys:\n%s", len(got), strings.Join(got, "\n"))
+	if len(got) != 9 {
+		t.Fatalf("%d problems, want one for each of the 9 keys:\n%s", len(got), strings.Join(got, "\n"))
 	}
 	for _, line := range got {
 		if !strings.HasSuffix(line, tail) || !strings.Contains(line, "may only take away") {
@@ -101,6 +102,7 @@ func TestParseValues(t *testing.T) {
 		"workspace": {"granted": ["~/x", "/z/../w"], "unreadable": []},
 		"surface": "claude", "state_dir": "~/s", "timeout": "90s", "secret_env": ["TOKEN"],
 		"exposure": {"deferred": false, "pinned": ["grep"], "max_listed": 9},
+		"history": {"enabled": false, "max_bytes": 1048576, "max_age_days": 7},
 		"profiles": {"ci": {"permission": {"mode": "full-access"}}}
 	}`), "/home/u", trusted)
 	if len(problems) > 0 {
@@ -113,6 +115,7 @@ func TestParseValues(t *testing.T) {
 		Workspace: Workspace{Granted: []string{"/home/u/x", "/w"}, Unreadable: []string{}},
 		Surface:   "claude", StateDir: "/home/u/s", Timeout: 90 * time.Second, SecretEnv: []string{"TOKEN"},
 		Exposure: Exposure{Deferred: new(bool), Pinned: []string{"grep"}, MaxListed: 9},
+		History:  History{Enabled: new(bool), MaxBytes: 1 << 20, MaxAgeDays: 7},
 		Profiles: map[string]Settings{"ci": {Permission: Permission{Mode: "full-access"}}},
 	}
 	if diff := cmp.Diff(want, f.settings); diff != "" {

@@ -16,6 +16,7 @@ type Settings struct {
 	// not said.
 	Surface  string
 	Exposure Exposure
+	History  History
 	// Timeout is how long a call may run whose tool names no time of its
 	// own; 0 means not said.
 	Timeout time.Duration
@@ -74,6 +75,17 @@ type Exposure struct {
 	// MaxListed and IdleTurns say when a listed tool is put away; 0 means
 	// not said.
 	MaxListed, IdleTurns int
+}
+
+// History says whether and how long it is kept what files were before they
+// were changed. A workspace's own file has no say in it: whoever could switch
+// it off could make changes that cannot be taken back.
+type History struct {
+	// Enabled keeps it; nil means not said, which is as true.
+	Enabled *bool
+	// MaxBytes is how much of one workspace is kept, in bytes, and
+	// MaxAgeDays for how long; 0 means not said.
+	MaxBytes, MaxAgeDays int
 }
 
 // Modes lists the permission modes, from the narrowest to the widest.

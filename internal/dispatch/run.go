@@ -153,6 +153,9 @@ func (t *trip) surround(ctx context.Context) context.Context {
 	if t.act.Filtered {
 		ctx = workspace.WithClosed(ctx, t.d.Judge.Closed(t.act))
 	}
+	if t.d.Workspace != nil {
+		ctx = workspace.WithSource(ctx, workspace.Source{Session: t.d.Session, CallID: t.asked.ID, Tool: t.spec.Name, Origin: t.d.Origin})
+	}
 	if t.d.Surround == nil {
 		return ctx
 	}

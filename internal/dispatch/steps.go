@@ -11,6 +11,7 @@ import (
 	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/registry"
+	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -207,7 +208,7 @@ func (t *trip) preflight(ctx context.Context) *tool.Error {
 
 // implied are the effects that an assessment gives away by its details.
 func implied(a tool.Act) (e tool.Effects) {
-	if len(a.Writes) > 0 {
+	if len(a.Writes)+len(a.Entries) > 0 {
 		e |= tool.Write
 	}
 	if len(a.Hosts) > 0 {
@@ -226,11 +227,16 @@ func (t *trip) resolveAct() *tool.Error {
 	a := t.assessed
 	t.act = permission.Act{Spec: t.spec, Effects: a.Effects, Hosts: a.Hosts, Command: a.Command, Filtered: t.resolved.Entry.Source == ""}
 	var err error
-	if t.act.Reads, _, err = t.resolvePaths(a.Reads, false); err == nil {
-		t.act.Trees, _, err = t.resolvePaths(a.Trees, false)
+	if t.act.Reads, _, err = t.resolvePaths(a.Reads, (*workspace.Workspace).Resolve, false); err == nil {
+		t.act.Trees, _, err = t.resolvePaths(a.Trees, (*workspace.Workspace).Resolve, false)
 	}
 	if err == nil {
-		t.act.Writes, t.writes, err = t.resolvePaths(a.Writes, true)
+		t.act.Writes, t.writes, err = t.resolvePaths(a.Writes, (*workspace.Workspace).Resolve, true)
+	}
+	if err == nil && len(a.Entries) > 0 {
+		var judged, here []string
+		judged, here, err = t.resolvePaths(a.Entries, (*workspace.Workspace).ResolveEntry, true)
+		t.act.Writes, t.writes = append(t.act.Writes, judged...), append(t.writes, here...)
 	}
 	if err != nil {
 		return asError(err, tool.CodeDenied)
@@ -261,14 +267,14 @@ func (t *trip) askTool(ctx context.Context, a tool.Assesser) (tool.Act, *tool.Er
 }
 
 // resolvePaths gives the paths as rules judge them and as the workspace
-// spells them, with links followed as far as the path exists.
-func (t *trip) resolvePaths(paths []string, write bool) (judged, here []string, err error) {
+// spells them, with links followed as resolve does.
+func (t *trip) resolvePaths(paths []string, resolve func(*workspace.Workspace, string) (workspace.Resolved, error), write bool) (judged, here []string, err error) {
 	for _, p := range paths {
 		if t.d.Workspace == nil {
 			t.act.Unresolved = p
 			continue
 		}
-		r, err := t.d.Workspace.Resolve(p)
+		r, err := resolve(t.d.Workspace, p)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -32,3 +32,22 @@ func Inspect(data []byte) (ImageInfo, error) {
 	}
 	return ImageInfo{Name: format.name, MIME: format.mime, Width: c.Width, Height: c.Height}, nil
 }
+
+// InspectWhole is [Inspect] that also decodes the image to its end where that
+// takes no more memory than is spent on one, so that a damaged body is found
+// before anybody is shown it.
+func InspectWhole(data []byte) (ImageInfo, error) {
+	info, err := Inspect(data)
+	if err != nil || len(data) > maxImageInput {
+		return info, err
+	}
+	format, _ := sniff(data)
+	c, err := format.config(bytes.NewReader(data))
+	if err != nil || int64(c.Width)*int64(c.Height)*pixelBytes(c.ColorModel) > maxDecoded {
+		return info, err
+	}
+	if _, err := format.decode(bytes.NewReader(data)); err != nil {
+		return ImageInfo{}, fmt.Errorf("it is a damaged %s: %s", format.name, tool.Clip(err.Error()))
+	}
+	return info, nil
+}

@@ -164,12 +164,15 @@ func (r rule) mayMean(host string) bool {
 // matchAny returns the first rule that matches any part of the act. What
 // could not be resolved, or was not stated, counts as matching: a deny must
 // not be lost because a path is unclear. byFileReader says that the path rules
-// of [fileReader] count for the trees of a tool that filters them.
+// of [fileReader] count for what any of Handrail's own tools reads.
 func matchAny(rules []rule, a Act, byFileReader bool) (rule, bool) {
 	for _, r := range rules {
 		inTree := func(tree string) bool { return r.matchesTree(tree, a.Filtered) }
 		if !r.covers(a.Spec) {
-			if r.closes(a) && byFileReader && slices.ContainsFunc(a.Trees, inTree) {
+			if r.closes(a) && byFileReader && (slices.ContainsFunc(a.Trees, inTree) || slices.ContainsFunc(a.Reads, r.matchesPath)) {
+				return r, true
+			}
+			if r.guards(a) && (slices.ContainsFunc(a.Trees, inTree) || slices.ContainsFunc(a.Writes, r.matchesPath)) {
 				return r, true
 			}
 			continue

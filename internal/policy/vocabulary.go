@@ -37,7 +37,7 @@ type Vocabulary struct {
 // defaultGroups is octos' table (its newest full form) plus Handrail's own
 // tools. Its order matters to a tool's home group: see [Vocabulary.HomeGroup].
 var defaultGroups = []Group{
-	{"fs", []string{"read_file", "write_file", "apply_patch", "edit_file", "diff_edit", "move_file", "view_image"}},
+	{"fs", []string{"read_file", "write_file", "apply_patch", "edit_file", "diff_edit", "move_file", "delete_file", "make_dir", "view_image"}},
 	{"runtime", []string{"shell", "exec_command", "write_stdin", "bash"}},
 	{"web", []string{"web_search", "web_fetch", "browser"}},
 	{"search", []string{"glob", "grep", "list_dir"}},
@@ -49,6 +49,7 @@ var defaultGroups = []Group{
 		"mofa_make", "mofa_describe_content_type", "mofa_comic", "mofa_slides", "mofa_infographic", "mofa_cards",
 		"fm_tts", "fm_voice_list",
 	}},
+	{"history", []string{"workspace_log", "workspace_show", "workspace_diff", "undo"}},
 	{"plan", []string{"update_plan"}},
 	{"discovery", []string{"tool_search", "tool_suggest", "activate_tools"}},
 	// What a delegated child may not do. It limits recursion and messages,
@@ -62,7 +63,7 @@ var (
 	// defaultTags are those that tools of Handrail or octos carry, so that
 	// a policy may name them before any such tool is registered.
 	defaultTags = []string{
-		"admin", "bridge", "code", "discovery", "fs", "http", "mcp", "media", "memory", "plan", "plugin", "robot",
+		"admin", "bridge", "code", "discovery", "fs", "history", "http", "mcp", "media", "memory", "plan", "plugin", "robot",
 		"runtime", "search", "sessions", "skill", "untrusted", "web",
 	}
 )

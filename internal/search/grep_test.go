@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,30 @@ func placeAt(tb testing.TB, dir, at string, open func(*os.File) (*walk.Tree, err
 	p := Place{Tree: sub, Prefix: at}
 	p.Rules, _ = top.Rules(at)
 	return p
+}
+
+// TestF032_BothEnginesFindTheSame: what is found does not depend on which way
+// the system lets folders be read, hidden or not.
+func TestF032_BothEnginesFindTheSame(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{".notes/plan.md": "needle\n", "a.md": "needle\n", ".gitignore": "b\n", "b/c.md": "needle\n"})
+	for _, q := range []Query{{}, {Hidden: true}, {NoIgnore: true}, {Hidden: true, NoIgnore: true}} {
+		q.Pattern, q.Limit = compile(t, "needle", match.Options{}), 10
+		var got []*Result
+		for _, open := range []func(*os.File) (*walk.Tree, error){walk.Open, walk.OpenPortable} {
+			r, err := Grep(t.Context(), placeAt(t, dir, "", open), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, r)
+		}
+		if diff := cmp.Diff(got[0], got[1]); diff != "" {
+			t.Errorf("hidden %v, no ignore %v (-native +portable):\n%s", q.Hidden, q.NoIgnore, diff)
+		}
+		if found := slices.ContainsFunc(got[0].Files, func(f FileHits) bool { return f.Path == ".notes/plan.md" }); found != q.Hidden {
+			t.Errorf("hidden %v, and the hidden file was found: %v", q.Hidden, found)
+		}
+	}
 }
 
 func TestGrep(t *testing.T) {
@@ -393,6 +418,108 @@ func cancelled(t *testing.T, place Place, q Query) time.Duration {
 		t.Errorf("error %v", err)
 	}
 	return time.Since(at)
+}
+
+// slowWalk is a place of many files whose walk takes seconds, since its owner
+// takes long to say whether a path may be shown.
+func slowWalk(t *testing.T) Place {
+	dir := t.TempDir()
+	files := map[string]string{}
+	for i := range 3000 {
+		files[fmt.Sprintf("d%d/e%d/%d.txt", i%7, i%40, i)] = "x"
+	}
+	lay(t, dir, files)
+	place := placeAt(t, dir, "", walk.Open)
+	place.Closed = func([]byte) bool {
+		time.Sleep(2 * time.Millisecond)
+		return false
+	}
+	return place
+}
+
+func TestFindIsCancelledWithin50ms(t *testing.T) {
+	place := slowWalk(t)
+	g, err := glob.Compile("**/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var took time.Duration
+	for range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		var at time.Time
+		timer := time.AfterFunc(50*time.Millisecond, func() {
+			at = time.Now()
+			cancel()
+		})
+		_, err := Find(ctx, place, FindQuery{Glob: g, Limit: 10, Newest: true})
+		if took = time.Since(at); timer.Stop() || !errors.Is(err, context.Canceled) {
+			t.Fatalf("the search was over before it could be cancelled: %v", err)
+		}
+		if took <= slowdown*50*time.Millisecond {
+			return
+		}
+	}
+	t.Errorf("ended %v after the cancellation", took)
+}
+
+// TestF039_APartialAnswerInTime: where a walk takes too long, what was found
+// so far comes in time, and says that it is a part.
+func TestF039_APartialAnswerInTime(t *testing.T) {
+	place := slowWalk(t)
+	g, err := glob.Compile("**/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const limit = 300 * time.Millisecond
+	start := time.Now()
+	found, err := Find(t.Context(), place, FindQuery{Glob: g, Limit: 10, Time: limit})
+	if err != nil || !found.TimeOut || found.Total == 0 || found.Total == 3000 {
+		t.Errorf("glob: %+v, %v", found, err)
+	}
+	got, err := Grep(t.Context(), place, Query{Pattern: compile(t, "x", match.Options{}), Mode: Files, Limit: 10, Time: limit})
+	if err != nil || !got.TimeOut || len(got.Files) == 0 || got.HitFiles == 3000 {
+		t.Errorf("grep: %+v, %v", got, err)
+	}
+	if took := time.Since(start); took > 2*limit+slowdown*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+// TestFindMemoryIsBounded: what is kept depends on the page that is asked
+// for, not on how much there is.
+func TestFindMemoryIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	long := strings.Repeat("n", 200)
+	for i := range 20_000 {
+		if i%500 == 0 {
+			if err := os.Mkdir(filepath.Join(dir, fmt.Sprint(i/500)), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := os.Create(filepath.Join(dir, fmt.Sprint(i/500), fmt.Sprint(long, i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	place := placeAt(t, dir, "", walk.Open)
+	g, err := glob.Compile("**")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &finding{place: &place, query: &FindQuery{Glob: g, Limit: 10}, workers: make([]foundFiles, walk.Workers())}
+	most := 0
+	if _, err := walk.Walk(t.Context(), place.Tree, f.config(), func(worker int, e *walk.Entry) {
+		f.visit(worker, e)
+		if worker == 0 {
+			most = max(most, len(f.workers[0].files))
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if most > 1100 {
+		t.Errorf("%d paths were held for a page of 10", most)
+	}
 }
 
 func TestF037_TimeIsOver(t *testing.T) {

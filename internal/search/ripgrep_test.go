@@ -19,11 +19,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/handrail-tools/handrail/internal/search/glob"
 	"github.com/handrail-tools/handrail/internal/search/match"
 	"github.com/handrail-tools/handrail/internal/search/walk"
 )
 
-var rgPatterns = flag.Int("rg.patterns", 20, "how many random patterns to compare with ripgrep")
+var rgPatterns = flag.Int("rg.patterns", 200, "how many random patterns, and globs, to compare with ripgrep")
 
 // ripgrep returns the path of ripgrep's binary: that which HANDRAIL_RG
 // names, or the one that an npm package carries.
@@ -275,6 +276,78 @@ func randomCase(r *rand.Rand, words []string) rgCase {
 		c.o.SmartCase = false
 	}
 	return c
+}
+
+// TestGlobsAgreeWithRipgrepOnTheGoSources finds files by random globs, with
+// both programs. To ripgrep a glob is a rule of an ignore file turned round,
+// which means the same where it begins with a slash and names no folder.
+func TestGlobsAgreeWithRipgrepOnTheGoSources(t *testing.T) {
+	rg := ripgrep(t)
+	dir, _ := sources(t)
+	paths := runRG(t, rg, dir, "--files", "--no-config", "--hidden", "--no-ignore")
+	place := placeAt(t, dir, "", walk.Open)
+	random := rand.New(rand.NewPCG(5, 6))
+	found := 0
+	for range *rgPatterns {
+		pattern := randomGlob(random, paths[random.IntN(len(paths))])
+		g, err := glob.Compile(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Find(t.Context(), place, FindQuery{Glob: g, Limit: MaxReach, Hidden: true, NoIgnore: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours := []string{}
+		for _, f := range got.Files {
+			ours = append(ours, f.Path)
+		}
+		theirs := runRG(t, rg, dir, "--files", "--no-config", "--hidden", "--no-ignore", "-g", "/"+pattern)
+		if got.Total != len(theirs) {
+			t.Errorf("%q: %d files, ripgrep %d", pattern, got.Total, len(theirs))
+		}
+		found += len(ours)
+		slices.Sort(ours)
+		if len(theirs) <= MaxReach && !slices.Equal(ours, theirs) {
+			t.Errorf("%q: only ripgrep: %.1000q\nonly here: %.1000q", pattern, without(theirs, ours), without(ours, theirs))
+		}
+	}
+	if found < 10**rgPatterns {
+		t.Errorf("%d globs found only %d files, which compares little", *rgPatterns, found)
+	}
+}
+
+// randomGlob makes a glob that matches a path, and likely others.
+func randomGlob(r *rand.Rand, path string) string {
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		at := r.IntN(len(p))
+		switch r.IntN(9) {
+		case 0:
+			parts[i] = "*"
+		case 1:
+			parts[i] = p[:at] + "*"
+		case 2:
+			parts[i] = "*" + p[at:]
+		case 3:
+			parts[i] = p[:at] + "?" + p[at+1:]
+		case 4:
+			parts[i] = "[a-z]" + p[1:]
+		case 5:
+			parts[i] = "{" + p + ",x*}"
+		case 6:
+			if i < len(parts)-1 {
+				parts[i] = "**"
+			}
+		}
+	}
+	if ext := filepath.Ext(path); r.IntN(3) == 0 && len(ext) > 1 {
+		parts[len(parts)-1] = []string{"*" + ext, "*.{go,s,txt}", "*_test" + ext, "[!_]*" + ext}[r.IntN(4)]
+	}
+	if r.IntN(3) == 0 {
+		parts = append([]string{"**"}, parts[r.IntN(len(parts)):]...)
+	}
+	return strings.Join(parts, "/")
 }
 
 // TestAgreesWithRipgrepOnWhichFiles compares the walk on generated trees

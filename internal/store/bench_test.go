@@ -69,7 +69,7 @@ func BenchmarkGet(b *testing.B) {
 	}
 	settleNow(b, s)
 	fresh := put(b, s, Entry{Text: strings.Repeat("x", 2000), Durable: true})
-	other := openStore(b, s.dir.path, Options{})
+	other := openStore(b, s.dir.Path(), Options{})
 	for _, c := range []struct {
 		name string
 		from *Store

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/handrail-tools/handrail/internal/statedir"
 )
 
 // grace is how long a blob that no result refers to is left alone. Its
@@ -21,9 +23,9 @@ const grace = time.Hour
 // blobs are the contents that are too large for the index, each stored once
 // under the name of its SHA-256.
 type blobs struct {
-	dir    *dir
+	dir    *statedir.Dir
 	mu     sync.Mutex
-	shards map[string]*dir // by the first two digits of the name
+	shards map[string]*statedir.Dir // by the first two digits of the name
 }
 
 const (
@@ -38,24 +40,24 @@ func (b *blobs) close() error {
 	defer b.mu.Unlock()
 	var errs []error
 	for _, d := range b.shards {
-		errs = append(errs, d.close())
+		errs = append(errs, d.Close())
 	}
-	return errors.Join(append(errs, b.dir.close())...)
+	return errors.Join(append(errs, b.dir.Close())...)
 }
 
 // shard returns the directory whose name begins sum.
-func (b *blobs) shard(sum string) (*dir, error) {
+func (b *blobs) shard(sum string) (*statedir.Dir, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if d := b.shards[sum[:2]]; d != nil {
 		return d, nil
 	}
-	d, err := b.dir.sub(sum[:2])
+	d, err := b.dir.Sub(sum[:2])
 	if err != nil {
 		return nil, err
 	}
 	if b.shards == nil {
-		b.shards = map[string]*dir{}
+		b.shards = map[string]*statedir.Dir{}
 	}
 	b.shards[sum[:2]] = d
 	return d, nil
@@ -65,11 +67,11 @@ func (b *blobs) shard(sum string) (*dir, error) {
 // being put while some are removed. It returns nil where it would have to
 // wait for the latter.
 func (b *blobs) lock(shared bool) (io.Closer, error) {
-	f, err := b.dir.open(blobLock, os.O_RDWR|os.O_CREATE)
+	f, err := b.dir.OpenFile(blobLock, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
-	ok, err := lock(f, shared, shared)
+	ok, err := statedir.Lock(f, shared, shared)
 	if !ok {
 		_ = f.Close()
 		return nil, err
@@ -90,10 +92,10 @@ func (b *blobs) put(text string) (sum string, err error) {
 		return "", err
 	}
 	defer func() { _ = held.Close() }()
-	if f, err := d.open(sum, os.O_RDWR); err == nil {
+	if f, err := d.OpenFile(sum, os.O_RDWR); err == nil {
 		defer func() { _ = f.Close() }()
 		if holds(f, text) {
-			return sum, d.touch(sum)
+			return sum, d.Touch(sum)
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return "", err
@@ -101,18 +103,18 @@ func (b *blobs) put(text string) (sum string, err error) {
 	return sum, b.write(d, sum, text)
 }
 
-func (b *blobs) write(d *dir, sum, text string) error {
+func (b *blobs) write(d *statedir.Dir, sum, text string) error {
 	tmp := sum + halfMark + newID()
-	f, err := d.open(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	f, err := d.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err
 	}
 	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = d.rename(tmp, sum)
+		err = d.Rename(tmp, sum)
 	}
 	if err != nil {
-		return errors.Join(err, d.remove(tmp))
+		return errors.Join(err, d.Remove(tmp))
 	}
 	return nil
 }
@@ -154,7 +156,7 @@ func (b *blobs) open(sum string, size int64) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := d.open(sum, os.O_RDONLY)
+	f, err := d.OpenFile(sum, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +168,7 @@ func (b *blobs) open(sum string, size int64) (*os.File, error) {
 }
 
 // shardOf returns the directory of a file of ours, or nil for any other.
-func (b *blobs) shardOf(name string) (*dir, error) {
+func (b *blobs) shardOf(name string) (*statedir.Dir, error) {
 	sum, _, _ := strings.Cut(name, halfMark)
 	if !isSum(sum) {
 		return nil, nil

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/handrail-tools/handrail/internal/statedir"
 )
 
 // The defaults of [Options] for the event log.
@@ -34,7 +36,7 @@ const (
 // UTC and a number. Every process appends each event with one write, so lines
 // of several processes do not mix and a kill loses nothing.
 type eventLog struct {
-	dir      *dir
+	dir      *statedir.Dir
 	maxAge   time.Duration
 	maxBytes int64
 
@@ -46,7 +48,7 @@ type eventLog struct {
 	buf  []byte
 }
 
-func newEventLog(d *dir, maxAge time.Duration, maxBytes int64) *eventLog {
+func newEventLog(d *statedir.Dir, maxAge time.Duration, maxBytes int64) *eventLog {
 	return &eventLog{dir: d, maxAge: maxAge, maxBytes: maxBytes}
 }
 
@@ -54,9 +56,9 @@ func (l *eventLog) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil {
-		return l.dir.close()
+		return l.dir.Close()
 	}
-	return errors.Join(l.file.Close(), l.dir.close())
+	return errors.Join(l.file.Close(), l.dir.Close())
 }
 
 // Append records an event. The zero time means now. When it returns, the
@@ -116,7 +118,7 @@ func (l *eventLog) turn(at time.Time, day int64) error {
 		}
 	}
 	for ; ; n++ {
-		f, err := l.dir.open(fmt.Sprintf("%s%04d%s", prefix, n, logSuffix), os.O_RDWR|os.O_CREATE|os.O_APPEND)
+		f, err := l.dir.OpenFile(fmt.Sprintf("%s%04d%s", prefix, n, logSuffix), os.O_RDWR|os.O_CREATE|os.O_APPEND)
 		if err != nil {
 			return err
 		}
@@ -144,7 +146,7 @@ func (l *eventLog) turn(at time.Time, day int64) error {
 
 // names lists the files of the log, the oldest first.
 func (l *eventLog) names() ([]string, error) {
-	all, err := l.dir.names()
+	all, err := l.dir.Names()
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +177,7 @@ func (l *eventLog) prune(names []string) error {
 	oldest := time.Now().Add(-l.maxAge).UTC().Format(dayFormat)
 	var size int64
 	for _, name := range slices.Backward(names) {
-		f, err := l.dir.open(name, os.O_RDONLY)
+		f, err := l.dir.OpenFile(name, os.O_RDONLY)
 		if errors.Is(err, fs.ErrNotExist) { // another process was first
 			continue
 		}
@@ -189,7 +191,7 @@ func (l *eventLog) prune(names []string) error {
 		if size += info.Size(); size <= l.maxBytes && name >= oldest {
 			continue
 		}
-		if err := l.dir.remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := l.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

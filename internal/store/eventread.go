@@ -80,7 +80,7 @@ func (f *Filter) mayHold(name string) bool {
 
 // read adds the events of one file, from its end on, until there are enough.
 func (l *eventLog) read(ctx context.Context, name string, f *Filter, out *Events) error {
-	file, err := l.dir.open(name, os.O_RDONLY)
+	file, err := l.dir.OpenFile(name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) { // removed since it was listed
 		return nil
 	}

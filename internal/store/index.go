@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/handrail-tools/handrail/internal/statedir"
 )
 
 const indexName = "ledger.db"
@@ -52,7 +54,7 @@ INSERT INTO totals VALUES (0, 0, 0);
 // index is the SQLite database of the results. It is opened when something
 // first needs it.
 type index struct {
-	dir *dir
+	dir *statedir.Dir
 	mu  sync.Mutex
 	db  *sql.DB
 }
@@ -86,7 +88,7 @@ func (x *index) open(ctx context.Context, create bool) (*sql.DB, error) {
 	if create {
 		flag |= os.O_CREATE
 	}
-	f, err := x.dir.open(indexName, flag)
+	f, err := x.dir.OpenFile(indexName, flag)
 	if errors.Is(err, fs.ErrNotExist) && !create {
 		return nil, nil
 	}
@@ -97,13 +99,13 @@ func (x *index) open(ctx context.Context, create bool) (*sql.DB, error) {
 		return nil, err
 	}
 	for _, suffix := range [...]string{"-wal", "-shm"} {
-		if f, err := x.dir.open(indexName+suffix, os.O_RDWR); err == nil {
+		if f, err := x.dir.OpenFile(indexName+suffix, os.O_RDWR); err == nil {
 			_ = f.Close()
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
-	dsn := url.URL{Scheme: "file", Path: filepath.Join(x.dir.path, indexName),
+	dsn := url.URL{Scheme: "file", Path: filepath.Join(x.dir.Path(), indexName),
 		RawQuery: "_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)"}
 	db, err := sql.Open("sqlite", dsn.String())
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"strconv"
+
+	"github.com/handrail-tools/handrail/internal/statedir"
 )
 
 const (
@@ -34,9 +36,9 @@ type journal struct {
 }
 
 // acquireJournal locks the first journal that no process holds.
-func acquireJournal(d *dir) (*journal, error) {
+func acquireJournal(d *statedir.Dir) (*journal, error) {
 	for n := 0; ; n++ {
-		f, err := d.open(strconv.Itoa(n), os.O_RDWR|os.O_CREATE|os.O_APPEND)
+		f, err := d.OpenFile(strconv.Itoa(n), os.O_RDWR|os.O_CREATE|os.O_APPEND)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +56,7 @@ func acquireJournal(d *dir) (*journal, error) {
 
 // adopt locks the journal in f. It returns nil where another process has it.
 func adopt(f *os.File) (*journal, error) {
-	if ok, err := lock(f, false, false); !ok || err != nil {
+	if ok, err := statedir.Lock(f, false, false); !ok || err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
@@ -145,13 +147,13 @@ func readJournal(f *os.File, match []byte, fn func(*record)) error {
 
 // eachJournal calls fn with every journal that is not empty, opened for
 // reading, until fn reports that it has seen enough.
-func eachJournal(d *dir, fn func(*os.File) (enough bool, err error)) error {
-	names, err := d.names()
+func eachJournal(d *statedir.Dir, fn func(*os.File) (enough bool, err error)) error {
+	names, err := d.Names()
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		f, err := d.open(name, os.O_RDONLY)
+		f, err := d.OpenFile(name, os.O_RDONLY)
 		if err != nil {
 			return err
 		}

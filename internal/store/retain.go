@@ -135,7 +135,7 @@ func (s *Store) sweep(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	names, err := d.names()
+	names, err := d.Names()
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (b *blobs) age(name string) (time.Duration, error) {
 	if d == nil || err != nil {
 		return 0, err
 	}
-	f, err := d.open(name, os.O_RDONLY)
+	f, err := d.OpenFile(name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
@@ -232,7 +232,7 @@ func (b *blobs) remove(name string) error {
 	if d == nil || err != nil {
 		return err
 	}
-	if err := d.remove(name); !errors.Is(err, fs.ErrNotExist) {
+	if err := d.Remove(name); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/handrail-tools/handrail/internal/statedir"
 )
 
 // The defaults of [Options].
@@ -90,8 +92,8 @@ var ErrClosed = errors.New("the store is closed")
 // several goroutines at once. It is made by [Open] and must be closed.
 type Store struct {
 	opts    Options
-	dir     *dir
-	journal *dir
+	dir     *statedir.Dir
+	journal *statedir.Dir
 	blobs   *blobs
 	events  *eventLog
 
@@ -126,7 +128,7 @@ type Store struct {
 // directory must be ours alone: a link, or one that another user owns, is
 // refused, and what rights others have on ours are taken away.
 func Open(path string, opts Options) (*Store, error) {
-	root, err := openStateDir(path)
+	root, err := statedir.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the state directory: %w", err)
 	}
@@ -134,13 +136,13 @@ func Open(path string, opts Options) (*Store, error) {
 		opts: opts.withDefaults(), dir: root, pending: map[string]*record{},
 		wake: make(chan struct{}, 1), full: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
-	var subs [3]*dir
+	var subs [3]*statedir.Dir
 	for i, name := range [...]string{"journal", "blobs", "events"} {
-		if subs[i], err = root.sub(name); err != nil {
+		if subs[i], err = root.Sub(name); err != nil {
 			for _, d := range subs[:i] {
-				_ = d.close()
+				_ = d.Close()
 			}
-			_ = root.close()
+			_ = root.Close()
 			return nil, fmt.Errorf("opening the state directory: %w", err)
 		}
 	}
@@ -173,7 +175,7 @@ func (s *Store) Close() error {
 	} else if j != nil {
 		err = errors.Join(err, j.close())
 	}
-	return errors.Join(err, s.index.close(), s.blobs.close(), s.events.close(), s.journal.close(), s.dir.close())
+	return errors.Join(err, s.index.close(), s.blobs.close(), s.events.close(), s.journal.Close(), s.dir.Close())
 }
 
 // enter begins a use of the store, which ends with life.RUnlock.
@@ -266,12 +268,12 @@ func (s *Store) move(ctx context.Context, j *journal) error {
 
 // adoptAll moves the journals that no process holds into the index.
 func (s *Store) adoptAll(ctx context.Context) error {
-	names, err := s.journal.names()
+	names, err := s.journal.Names()
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		f, err := s.journal.open(name, os.O_RDWR|os.O_APPEND)
+		f, err := s.journal.OpenFile(name, os.O_RDWR|os.O_APPEND)
 		if err != nil {
 			return err
 		}

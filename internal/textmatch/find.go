@@ -127,12 +127,27 @@ func apart(found []Match) []Match {
 
 // Disproportionate reports whether a match is so much larger than what was
 // quoted that replacing it would remove text which nobody described: more
-// than twice the lines and three more, or four times the bytes.
+// than twice the lines and three more, or four times the bytes. A quotation
+// that was matched by what its escapes stand for is measured by that.
 func Disproportionate(text string, m Match, quote string) bool {
+	if m.Stage == EscapeNormalized {
+		quote = Unescape(quote)
+	}
 	lines := strings.Count(strings.TrimSuffix(quote, "\n"), "\n") + 1
 	found := text[m.Start:m.End]
 	foundLines := strings.Count(strings.TrimSuffix(found, "\n"), "\n") + 1
-	return foundLines > max(lines+3, 2*lines) || len(found) > 4*len(quote)
+	return foundLines > max(lines+3, 2*lines) || len(found) > 4*len(quote) && textOf(found) > 4*len(quote)
+}
+
+// textOf is how many bytes of a text are neither indentation nor at the end
+// of a line: in deeply nested code a short line may be mostly blanks, which
+// nobody need quote.
+func textOf(s string) int {
+	n := strings.Count(s, "\n")
+	for line := range strings.Lines(s) {
+		n += len(strings.TrimSpace(line))
+	}
+	return n
 }
 
 // A page is a text with its lines.

@@ -21,7 +21,7 @@ func BenchmarkStart(b *testing.B) {
 					b.Fatal(err)
 				}
 				r := registry.New()
-				if err := r.AddAll(slices.Concat(tools.Always(), tools.Files()), registry.Options{}); err != nil {
+				if err := r.AddAll(slices.Concat(tools.Always(), tools.Files(), tools.History()), registry.Options{}); err != nil {
 					b.Fatal(err)
 				}
 				p, err := policy.Compile(policy.Config{Deny: []string{"effect:exec"}}, nil, r)

@@ -20,7 +20,7 @@ func surfaced(t *testing.T, name string) (*surface.Surface, *registry.View) {
 		t.Fatal(err)
 	}
 	r := registry.New()
-	if err := r.AddAll(slices.Concat(tools.Always(), tools.Files()), registry.Options{}); err != nil {
+	if err := r.AddAll(slices.Concat(tools.Always(), tools.Files(), tools.History()), registry.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	v, err := registry.NewView(r, registry.ViewConfig{Surface: s, Exposure: registry.Exposure{Deferred: true}})

@@ -4,6 +4,7 @@ package tools
 import (
 	"slices"
 
+	"github.com/handrail-tools/handrail/internal/tools/changes"
 	"github.com/handrail-tools/handrail/internal/tools/file"
 	"github.com/handrail-tools/handrail/internal/tools/memory"
 	"github.com/handrail-tools/handrail/internal/tools/ops"
@@ -16,3 +17,6 @@ func Always() []tool.Tool { return slices.Concat(ops.All(), plan.All(), memory.A
 
 // Files lists the tools that need a workspace.
 func Files() []tool.Tool { return file.All() }
+
+// History lists the tools that need a workspace with a history.
+func History() []tool.Tool { return changes.All() }

@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -119,4 +120,35 @@ func BenchmarkUnreadable(b *testing.B) {
 			b.Fatal("a plain file is unreadable")
 		}
 	}
+}
+
+// BenchmarkApply10 writes ten files of three folders as one change. Nine of
+// them get a further name for the time being.
+func BenchmarkApply10(b *testing.B) {
+	files := map[string][]byte{}
+	var steps []Step
+	for i := range 10 {
+		name := fmt.Sprintf("%c/f%d", 'a'+i%3, i)
+		files[name] = bytes.Repeat([]byte("x"), 4<<10)
+		steps = append(steps, Step{Op: OpWrite, Name: name, Data: files[name]})
+	}
+	benchEngines(b, files, func(b *testing.B, w *Workspace) {
+		for b.Loop() {
+			if _, err := w.Apply(context.Background(), steps); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkMove(b *testing.B) {
+	benchEngines(b, map[string][]byte{"a/f": nil, "b/g": nil}, func(b *testing.B, w *Workspace) {
+		from, to := "a/f", "b/f"
+		for b.Loop() {
+			if _, err := w.Move(context.Background(), from, to, MoveOptions{}); err != nil {
+				b.Fatal(err)
+			}
+			from, to = to, from
+		}
+	})
 }

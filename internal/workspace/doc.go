@@ -24,6 +24,19 @@
 // one, whole, whatever happens in between. Mode, extended attributes and,
 // where the process may set them, owner and group are kept. See [Workspace.WriteFile].
 //
+// Several changes can be one: [Workspace.Apply] takes steps that write,
+// remove, move and make, all of them or none. While it is under way a file
+// that is replaced or removed keeps its old content under a further name,
+// which is temporary: a fault takes everything back by renaming, and a
+// process that is killed leaves each path old or new and an extra name that
+// the next writer removes. What a [Recorder] is given before each change is
+// enough to undo it.
+//
+// A folder that is moved takes its rules along: nothing in it may become
+// readable, writable or hidden by the move. Between two looks at its content
+// another program can still put something in; the second look is after the
+// rename, and takes the move back.
+//
 // Writers of one folder take turns: inside a workspace by a lock that keeps
 // the order of arrival, between processes by flock on the folder. A program
 // that does not take the lock can still write between our last look at a

@@ -22,6 +22,12 @@ var (
 	ErrUnreadable = errors.New("not readable by rule")
 	// ErrReadOnly: the workspace, or the folder, is read-only.
 	ErrReadOnly = errors.New("read-only")
+	// ErrNotGranted: the write grants of a child session do not cover it.
+	ErrNotGranted = errors.New("not granted for writing")
+	// ErrNotEmpty: a folder that would be removed holds something.
+	ErrNotEmpty = errors.New("not empty")
+	// ErrConflict: the steps of one change contradict each other.
+	ErrConflict = errors.New("conflicting steps")
 	// ErrChanged: the file is no longer the one that was expected.
 	ErrChanged = errors.New("changed since")
 	// ErrNotRegular: a folder, pipe, socket or device stands where a file is

@@ -2,13 +2,16 @@ package workspace
 
 import (
 	"context"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
 
@@ -107,4 +110,54 @@ func TestSwapRaceOntoProtected(t *testing.T) {
 			t.Error("nothing was written at all")
 		}
 	})
+}
+
+// TestL39_SwapRaceOfChanges moves, removes and makes things through a name
+// that a thread exchanges for a link without pause, ten thousand times in
+// all: half of them with the link leading out, half with it leading to .git.
+// What the link leads to never gains, loses or changes an entry.
+func TestL39_SwapRaceOfChanges(t *testing.T) {
+	const rounds = 2500 // per engine and link
+	for link, victim := range map[string]string{"dir-out": "../outside", "to-git": ".git"} {
+		t.Run(link, func(t *testing.T) {
+			eachEngine(t, func(t *testing.T, dir string, open func(Options) *Workspace) {
+				hostile(t, dir)
+				lay(t, dir, map[string]string{"x/f": "inside", "x/s.txt": "inside", "x/config": "inside", "x/sub/f": "inside"})
+				victim := filepath.Join(dir, victim)
+				want := snapshot(t, victim)
+				w, ctx := open(Options{}), context.Background()
+				stop := swapping(t, dir+"/x", dir+"/"+link)
+				done, refused := 0, 0
+				for i := range rounds {
+					steps := [][]Step{
+						{mv("x/f", "x/g")}, {mv("x/g", "x/f")}, {mv("x/s.txt", "a/s.txt")}, {mv("a/s.txt", "x/s.txt")},
+						{mv("x/config", "a/config")}, {over("a/config", "x/config")}, {mkdir("x/n/m"), mv("x/f", "x/n/m/f")},
+						{mv("x/n/m/f", "x/f"), rm("x/n/m"), rm("x/n")}, {mv("x/sub", "a/sub")}, {mv("a/sub", "x/sub")}, {rm("x/r"), mv("x/f", "x/k"), mv("x/k", "x/f")},
+						{mkdir("x/e")}, {rm("x/e")}, {over("a/in.txt", "x/s.txt"), mkdir("x/z")}, {rm("x/z")}, {mv("x/s.txt", "a/in.txt")},
+					}[rand.IntN(16)]
+					if i%250 == 249 {
+						steps = []Step{write("x/r", "new"), write("x/f", "new")}
+					}
+					if _, err := w.Apply(ctx, steps); err == nil {
+						done++
+					} else {
+						refused++
+					}
+				}
+				stop()
+				t.Logf("done %d, refused %d", done, refused)
+				if done == 0 || refused == 0 {
+					t.Errorf("the race did not take place: done %d, refused %d", done, refused)
+				}
+				if diff := cmp.Diff(want, snapshot(t, victim)); diff != "" {
+					t.Errorf("what the link leads to: %s", diff)
+				}
+				for name, content := range snapshot(t, dir) {
+					if (content == secret && name != "hard" && name != "id_rsa" && name != ".ssh/config") || content == "git" && !strings.Contains(name, ".git/") && name != "hard-git" {
+						t.Errorf("%s is %q", name, content)
+					}
+				}
+			})
+		})
+	}
 }

@@ -75,6 +75,8 @@ type Resolved struct {
 	Exists bool
 	// Mode is the type and the permissions of what exists.
 	Mode fs.FileMode
+	// Size is the length of what exists, in bytes.
+	Size int64
 	// Linked says that the name went through a symbolic link.
 	Linked bool
 	// Unreadable is the rule, or the closed path, that refuses reading (and
@@ -93,16 +95,35 @@ func (w *Workspace) Resolve(name string) (Resolved, error) {
 	if err != nil {
 		return Resolved{}, explain("resolving", name, err)
 	}
-	why, _ := w.unwritable(at)
-	judged := at.name()
-	if at.zone.belowTop != "" {
-		judged = at.zone.fromTop(at.path)
+	return w.resolved(at, toWrite), nil
+}
+
+// ResolveEntry is [Workspace.Resolve] for what is removed or moved: a
+// symbolic link as the last element is not followed, so the link itself is
+// described, wherever it leads.
+func (w *Workspace) ResolveEntry(name string) (Resolved, error) {
+	at, err := w.resolveLeaf(name)
+	if err != nil {
+		return Resolved{}, explain("resolving", name, err)
 	}
+	return w.resolved(at, toTake), nil
+}
+
+func (w *Workspace) resolved(at place, to use) Resolved {
+	why, _ := w.unwritable(at, to)
 	return Resolved{
-		Rel: at.name(), Judged: judged, Abs: at.abs(), Zone: at.zone.kind,
-		Exists: at.exists, Mode: at.node.mode, Linked: at.linked,
+		Rel: at.name(), Judged: at.judged(), Abs: at.abs(), Zone: at.zone.kind,
+		Exists: at.exists, Mode: at.node.mode, Size: at.node.version.Size, Linked: at.linked,
 		Unreadable: w.unreadableBy(at), Unwritable: why,
-	}, nil
+	}
+}
+
+// judged is the place as rules know it.
+func (p place) judged() string {
+	if p.zone.belowTop != "" {
+		return p.zone.fromTop(p.path)
+	}
+	return p.name()
 }
 
 // resolve locates a name and follows its links.
@@ -234,4 +255,33 @@ func join(dir, name string) string {
 		return name
 	}
 	return dir + "/" + name
+}
+
+// resolveLeaf is resolve without following the last element: what is removed
+// or moved is the link and not what it leads to.
+func (w *Workspace) resolveLeaf(name string) (place, error) {
+	at, err := w.locate(name)
+	if err != nil {
+		return place{}, err
+	}
+	if at.path == "." {
+		return w.follow(at, name)
+	}
+	dir, leaf := parent(at.path)
+	up, err := w.follow(place{zone: at.zone, path: dir}, name)
+	if err != nil {
+		return place{}, err
+	}
+	if up.exists && !up.node.mode.IsDir() {
+		return place{}, syscall.ENOTDIR
+	}
+	up = settle(place{zone: up.zone, path: join(up.path, leaf), linked: up.linked})
+	n, err := up.zone.tree.look(up.path)
+	switch {
+	case err == nil:
+		up.exists, up.node = true, n
+	case !errors.Is(err, fs.ErrNotExist):
+		return place{}, err
+	}
+	return up, nil
 }

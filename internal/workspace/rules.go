@@ -224,20 +224,35 @@ func (w *Workspace) judgeRead(at place, name string) error {
 	return nil
 }
 
+// A use is what is to be done with a path.
+type use uint8
+
+const (
+	// toWrite gives a file content.
+	toWrite use = iota
+	// toMake makes a folder, or goes through it.
+	toMake
+	// toTake removes something or moves it away.
+	toTake
+)
+
 // judgeWrite refuses what may not be written.
-func (w *Workspace) judgeWrite(at place, name string) error {
+func (w *Workspace) judgeWrite(at place, name string) error { return w.judge(at, name, toWrite) }
+
+// judge refuses what may not be changed in the way that to says.
+func (w *Workspace) judge(at place, name string, to use) error {
 	if err := w.judgeRead(at, name); err != nil {
 		return err
 	}
-	why, err := w.unwritable(at)
+	why, err := w.unwritable(at, to)
 	if err != nil {
 		return denied(err, "%s may not be written: %s%s", tool.Clip(name), why, at.via(name))
 	}
 	return nil
 }
 
-// unwritable says why at may not be written, with the cause, or "", nil.
-func (w *Workspace) unwritable(at place) (string, error) {
+// unwritable says why at may not be changed, with the cause, or "", nil.
+func (w *Workspace) unwritable(at place, to use) (string, error) {
 	if w.readOnly {
 		return "this workspace is read-only", ErrReadOnly
 	}
@@ -260,6 +275,11 @@ func (w *Workspace) unwritable(at place) (string, error) {
 	}
 	if rule := w.protected.matched(at); rule != "" {
 		return fmt.Sprintf("%q is protected", tool.Clip(rule)), ErrProtected
+	}
+	for i := range w.fences {
+		if why := w.fences[i].refuses(at, to); why != "" {
+			return why, ErrNotGranted
+		}
 	}
 	return "", nil
 }

@@ -47,7 +47,7 @@ func (w *Workspace) Stray(rel string) {
 	if err != nil || !IsTemp(path.Base(at.path)) {
 		return
 	}
-	if why, _ := w.unwritable(at); why != "" {
+	if why, _ := w.unwritable(at, toWrite); why != "" {
 		return
 	}
 	dir, leaf := parent(at.path)

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 )
@@ -37,10 +38,17 @@ type folder interface {
 	create(name string, perm fs.FileMode) (*os.File, error)
 	mkdir(name string) error
 	enter(name string) (folder, error)
-	// replace renames from over to.
-	replace(from, to string) error
-	// place renames from to to, and fails with fs.ErrExist if to is taken.
-	place(from, to string) error
+	// rename moves an entry to another folder of the same kind of tree, or to
+	// another name in this one. If the name is taken it fails with
+	// fs.ErrExist, or with over replaces what is there. What lies on another
+	// disk fails with syscall.EXDEV.
+	rename(from string, to folder, as string, over bool) error
+	// link gives a file or a symbolic link a second name in a folder of the
+	// same kind of tree. Not every file system can.
+	link(from string, to folder, as string) error
+	// symlink makes a symbolic link and fails if the name is taken.
+	symlink(target, name string) error
+	readlink(name string) (string, error)
 	remove(name string) error
 	rmdir(name string) error
 	// mayWrite reports what opening an existing file for writing says. The
@@ -58,3 +66,24 @@ type node struct {
 }
 
 func (n node) isLink() bool { return n.mode&fs.ModeSymlink != 0 }
+
+// renameByLink renames without replacing where the system cannot do it in
+// one step: a hard link fails just as surely if the name is taken. What
+// cannot be linked (a folder, a file of another user, all of some file
+// systems) is renamed after a look, and then a folder still replaces nothing
+// but an empty folder.
+func renameByLink(d folder, from string, to folder, as string, rename func() error) error {
+	err := d.link(from, to, as)
+	switch {
+	case err == nil:
+		return d.remove(from)
+	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if _, err := to.look(as); err == nil {
+		return fs.ErrExist
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return rename()
+}

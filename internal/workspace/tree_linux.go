@@ -177,21 +177,39 @@ func (d *linuxFolder) enter(name string) (folder, error) {
 	return newLinuxFolder(fd), nil
 }
 
-func (d *linuxFolder) replace(from, to string) error {
-	return unix.Renameat(d.fd, from, d.fd, to)
-}
-
-func (d *linuxFolder) place(from, to string) error {
-	err := unix.Renameat2(d.fd, from, d.fd, to, unix.RENAME_NOREPLACE)
+func (d *linuxFolder) rename(from string, to folder, as string, over bool) error {
+	dst, ok := to.(*linuxFolder)
+	if !ok {
+		return unix.EXDEV
+	}
+	if over {
+		return unix.Renameat(d.fd, from, dst.fd, as)
+	}
+	err := unix.Renameat2(d.fd, from, dst.fd, as, unix.RENAME_NOREPLACE)
 	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
 		return err
 	}
-	// The file system does not know the flag (NFS, some FUSE): a hard link
-	// fails just as surely if the name is taken.
-	if err := unix.Linkat(d.fd, from, d.fd, to, 0); err != nil {
-		return err
+	// The file system does not know the flag (NFS, some FUSE).
+	return renameByLink(d, from, dst, as, func() error { return unix.Renameat(d.fd, from, dst.fd, as) })
+}
+
+func (d *linuxFolder) link(from string, to folder, as string) error {
+	dst, ok := to.(*linuxFolder)
+	if !ok {
+		return unix.EXDEV
 	}
-	return unix.Unlinkat(d.fd, from, 0)
+	return unix.Linkat(d.fd, from, dst.fd, as, 0)
+}
+
+func (d *linuxFolder) symlink(target, name string) error { return unix.Symlinkat(target, d.fd, name) }
+
+func (d *linuxFolder) readlink(name string) (string, error) {
+	buf := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(d.fd, name, buf)
+	if err != nil {
+		return "", err
+	}
+	return string(buf[:n]), nil
 }
 
 func (d *linuxFolder) remove(name string) error { return unix.Unlinkat(d.fd, name, 0) }

@@ -188,14 +188,43 @@ func (d *rootFolder) enter(name string) (folder, error) {
 	return next, nil
 }
 
-func (d *rootFolder) replace(from, to string) error { return d.root.Rename(from, to) }
-
-func (d *rootFolder) place(from, to string) error {
-	if err := d.root.Link(from, to); err != nil {
-		return err
+func (d *rootFolder) rename(from string, to folder, as string, over bool) error {
+	dst, ok := to.(*rootFolder)
+	switch {
+	case !ok:
+		return syscall.EXDEV
+	case over && d == dst:
+		return d.root.Rename(from, as)
+	case over:
+		return d.across(dst, func() error { return renameAt(d.handle(), from, dst.handle(), as) })
 	}
-	return d.root.Remove(from)
+	return renameByLink(d, from, dst, as, func() error { return d.rename(from, dst, as, true) })
 }
+
+func (d *rootFolder) link(from string, to folder, as string) error {
+	dst, ok := to.(*rootFolder)
+	switch {
+	case !ok:
+		return syscall.EXDEV
+	case d == dst:
+		return d.root.Link(from, as)
+	default:
+		return d.across(dst, func() error { return linkAt(d.handle(), from, dst.handle(), as) })
+	}
+}
+
+// across does something between two folders, which needs a descriptor of
+// each.
+func (d *rootFolder) across(dst *rootFolder, do func() error) error {
+	if d.handle() == nil || dst.handle() == nil {
+		return &fs.PathError{Op: "open", Path: ".", Err: fs.ErrPermission}
+	}
+	return do()
+}
+
+func (d *rootFolder) symlink(target, name string) error { return d.root.Symlink(target, name) }
+
+func (d *rootFolder) readlink(name string) (string, error) { return d.root.Readlink(name) }
 
 func (d *rootFolder) remove(name string) error { return d.root.Remove(name) }
 

@@ -55,6 +55,9 @@ type View struct {
 	// Lossy says that what was shown cannot be written back as it is:
 	// bytes that belong to no character, for example.
 	Lossy bool
+	// Transformed says that the file was shown in another form, as the text
+	// of a document or the cells of a notebook. Such a sight covers no span.
+	Transformed bool
 
 	// lines are the hashes of the lines of the whole text, to tell later
 	// which of them changed; nil for a long text.
@@ -134,6 +137,7 @@ func (v *Views) Saw(rel string, sight View, text string) {
 	}
 	old.Version = sight.Version
 	old.Lossy = old.Lossy || sight.Lossy
+	old.Transformed = old.Transformed || sight.Transformed
 	old.Spans = mergeSpans(append(old.Spans, sight.Spans...))
 }
 
@@ -216,6 +220,53 @@ func (v *Views) put(rel string, view *View, text string) {
 		delete(v.views, v.order[0])
 		v.order = v.order[1:]
 		v.evicted = true
+	}
+}
+
+// forget drops what is known of a file that was removed, and of everything
+// beneath a folder.
+func (v *Views) forget(rel string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.dropBeneath(rel)
+}
+
+// dropBeneath forgets a path and everything beneath it. v.mu is held.
+func (v *Views) dropBeneath(rel string) {
+	for _, known := range slices.Clone(v.order) {
+		if _, ok := cutFolder(known, rel); ok {
+			v.drop(known)
+		}
+	}
+}
+
+// drop forgets one entry. v.mu is held.
+func (v *Views) drop(rel string) {
+	v.hashes -= len(v.views[rel].lines)
+	delete(v.views, rel)
+	v.order = slices.DeleteFunc(v.order, func(s string) bool { return s == rel })
+}
+
+// moved carries over what is known of a file, or of everything beneath a
+// folder, to its new path. A move gives a file another time of change, so a
+// view of the version before becomes one of that after.
+func (v *Views) moved(from, to string, before, after Version) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.dropBeneath(to)
+	for i, known := range v.order {
+		rest, ok := cutFolder(known, from)
+		if !ok {
+			continue
+		}
+		view, now := v.views[known], to
+		if rest != "" {
+			now = strings.TrimSuffix(to, "/") + "/" + rest
+		} else if view.Version == before {
+			view.Version = after
+		}
+		delete(v.views, known)
+		v.views[now], v.order[i] = view, now
 	}
 }
 

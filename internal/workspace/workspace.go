@@ -76,6 +76,11 @@ type Options struct {
 	// who is confined to a part of a workspace is held by the rules of the
 	// whole. Empty means the root.
 	Top string
+	// Grants is the write fence of a child session. nil means none.
+	Grants *Grants
+	// Recorder is told of every change before it happens. nil means that
+	// nothing is recorded.
+	Recorder Recorder
 }
 
 // A Workspace is an open set of folders. Its methods may be called from
@@ -87,6 +92,8 @@ type Workspace struct {
 	readOnlyBelow []string // folders below the root that are closed for writing
 	protected     rules
 	unreadable    rules
+	fences        []fence // all of them must allow a write
+	recorder      Recorder
 
 	locks lockTable
 	views *Views
@@ -113,7 +120,7 @@ type zone struct {
 func Open(root string, opts Options) (*Workspace, error) { return open(root, opts, newTree) }
 
 func open(root string, opts Options, newTree func(string) (tree, error)) (*Workspace, error) {
-	w := &Workspace{readOnly: opts.ReadOnly, views: newViews()}
+	w := &Workspace{readOnly: opts.ReadOnly, recorder: opts.Recorder, views: newViews()}
 	var errs []error
 	note := func(doing string, err error) {
 		if err != nil {
@@ -139,6 +146,7 @@ func open(root string, opts Options, newTree func(string) (tree, error)) (*Works
 	}
 	w.unreadable, err = parseRules(unreadable)
 	note("reading the unreadable paths", err)
+	note("reading the write grants", w.fenceIn(opts.Grants))
 	if len(errs) > 0 {
 		return nil, errors.Join(append(errs, w.Close())...)
 	}

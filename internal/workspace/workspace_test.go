@@ -3,11 +3,13 @@ package workspace
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // engines are the two ways of opening beneath a folder; every test of this
@@ -42,6 +44,38 @@ func eachEngine(t *testing.T, fn func(t *testing.T, dir string, open func(Option
 				return w
 			})
 		})
+	}
+}
+
+// temps lists the temporary files beneath a folder.
+func temps(t *testing.T, dir string) []string {
+	t.Helper()
+	var found []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && IsTemp(d.Name()) {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// within fails the test if fn does not come back soon: nothing may wait for
+// the other end of a pipe.
+func within(t *testing.T, what string, fn func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		fn()
+	}()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+		t.Fatalf("%s hangs", what)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
 
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "writer":
-		playWriter(os.Args[1])
+		playWriter(os.Args[1], os.Args[2])
 	case "adder":
 		playAdder(os.Args[1], os.Args[2])
 	case "limited":
@@ -52,107 +53,138 @@ func actor(t *testing.T, part string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// temps lists the temporary files beneath a folder.
-func temps(t *testing.T, dir string) []string {
-	t.Helper()
-	var found []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && IsTemp(d.Name()) {
-			found = append(found, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
-
 // versions are the contents that the writer puts by turns.
 func versions() [2][]byte {
 	return [2][]byte{bytes.Repeat([]byte("old line\n"), 20_000), bytes.Repeat([]byte("NEW CONTENT\n"), 30_000)}
 }
 
-func playWriter(dir string) {
+// playWriter changes files in one way without end: "write", "edit", or
+// "apply", which exchanges two sets of names and contents.
+func playWriter(dir, how string) {
 	w, err := Open(dir, Options{})
 	if err != nil {
 		panic(err)
 	}
-	content := versions()
+	ctx, content := context.Background(), versions()
+	at := 0 // where the last process was killed
+	if _, err := os.Stat(dir + "/d/moved-1"); err == nil {
+		at = 1
+	}
 	fmt.Println("ready")
-	for i := 0; ; i++ {
-		if _, err := w.WriteFile(context.Background(), "d/written", content[i%2], WriteOptions{}); err != nil {
-			panic(err)
+	for i := at; ; i++ {
+		switch how {
+		case "write":
+			_, err = w.WriteFile(ctx, "d/written", content[i%2], WriteOptions{})
+		case "edit":
+			_, err = w.Edit(ctx, "d/edited", func(File) ([]byte, error) { return content[i%2], nil })
+		default:
+			from, to := i%2, 1-i%2
+			_, err = w.Apply(ctx, []Step{
+				write("d/one", string(content[to])), write("e/two", string(content[to])), write("e/sub/three", string(content[to])),
+				over(fmt.Sprint("d/moved-", from), fmt.Sprint("d/moved-", to)), over("e/other", "d/target"), write("e/other", string(content[to])),
+				rm("d/comes"), write("d/comes", string(content[from])),
+			})
+			if errors.Is(err, fs.ErrNotExist) {
+				err = mend(ctx, w, content[0], from)
+			}
 		}
-		_, err := w.Edit(context.Background(), "d/edited", func(File) ([]byte, error) { return content[i%2], nil })
 		if err != nil {
 			panic(err)
 		}
 	}
 }
 
-// TestKill9 kills a writing process at random moments. A file is always one
-// of the two contents, and what the process left behind is gone after the
-// next write into the folder.
+// mend makes again what the killed process had removed or moved away.
+func mend(ctx context.Context, w *Workspace, content []byte, from int) error {
+	for _, name := range []string{fmt.Sprint("d/moved-", from), "e/other", "d/comes"} {
+		_, err := w.WriteFile(ctx, name, content, WriteOptions{CreateOnly: true})
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestKill9 kills a changing process at random moments. A file is always one
+// of the two contents, whatever has changed at that moment, and what the
+// process left behind is gone after the next change in the folder. A path
+// that always has a file never lacks one.
 func TestKill9(t *testing.T) {
-	rounds := 50
+	rounds := 60
 	if long, err := strconv.Atoi(os.Getenv("HANDRAIL_KILL_ROUNDS")); err == nil {
 		rounds = long
 	}
-	dir := t.TempDir()
 	content := versions()
-	if err := os.Mkdir(dir+"/d", 0o755); err != nil {
+	for _, how := range []string{"write", "edit", "apply"} {
+		t.Run(how, func(t *testing.T) {
+			dir := t.TempDir()
+			names := []string{"d/written", "d/edited", "d/one", "e/two", "e/sub/three", "d/target"}
+			sometimes := []string{"d/moved-0", "d/moved-1", "e/other", "d/comes"}
+			for _, name := range append(sometimes, names...) {
+				lay(t, dir, map[string]string{name: string(content[0])})
+			}
+			strays := 0
+			for range rounds / 3 {
+				strays += killOnce(t, dir, how)
+				for i, name := range append(names, sometimes...) {
+					got, err := os.ReadFile(filepath.Join(dir, name))
+					if i >= len(names) && errors.Is(err, fs.ErrNotExist) {
+						continue
+					}
+					if err != nil || !bytes.Equal(got, content[0]) && !bytes.Equal(got, content[1]) {
+						t.Fatalf("%s is torn: %d bytes, %v", name, len(got), err)
+					}
+				}
+				cleansUp(t, dir)
+			}
+			t.Logf("%d rounds left %d temporary files, all swept", rounds/3, strays)
+		})
+	}
+}
+
+// killOnce runs a writer for a moment, kills it and counts what it left.
+func killOnce(t *testing.T, dir, how string) int {
+	cmd := actor(t, "writer", dir, how)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"written", "edited"} {
-		if err := os.WriteFile(dir+"/d/"+name, content[0], 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
 	}
-	strays := 0
-	for range rounds {
-		cmd := actor(t, "writer", dir)
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := out.Read(make([]byte, 8)); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(rand.IntN(8_000)) * time.Microsecond)
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_ = cmd.Wait() // it was killed; that is the point
-		for _, name := range []string{"written", "edited"} {
-			got, err := os.ReadFile(dir + "/d/" + name)
-			if err != nil || !bytes.Equal(got, content[0]) && !bytes.Equal(got, content[1]) {
-				t.Fatalf("%s is torn: %d bytes, %v", name, len(got), err)
-			}
-		}
-		left := temps(t, dir)
-		strays += len(left)
-		w, err := Open(dir, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(left) > 0 && strays%2 == 0 {
-			rel, _ := filepath.Rel(dir, left[0])
+	if _, err := out.Read(make([]byte, 8)); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Duration(rand.IntN(12_000)) * time.Microsecond)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed; that is the point
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
+		t.Fatalf("the writer was not killed: %v", cmd.ProcessState)
+	}
+	return len(temps(t, dir))
+}
+
+// cleansUp has the next workspace sweep, by a change in each folder or by a
+// listing that meets what was left.
+func cleansUp(t *testing.T, dir string) {
+	w, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Close() }()
+	if left := temps(t, dir); rand.IntN(2) == 0 {
+		for _, path := range left {
+			rel, _ := filepath.Rel(dir, path)
 			w.Stray(rel)
-		} else if _, err := w.WriteFile(context.Background(), "d/other", nil, WriteOptions{}); err != nil {
-			t.Fatal(err)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if left := temps(t, dir); len(left) > 0 {
-			t.Fatalf("left behind: %v", left)
-		}
+	} else if _, err := w.Apply(context.Background(), []Step{write("d/swept", ""), write("e/swept", ""), write("e/sub/swept", "")}); err != nil {
+		t.Fatal(err)
 	}
-	t.Logf("%d rounds left %d temporary files, all swept", rounds, strays)
+	if left := temps(t, dir); len(left) > 0 {
+		t.Fatalf("left behind: %v", left)
+	}
 }
 
 func TestConcurrentEdits(t *testing.T) {
@@ -246,6 +278,11 @@ func playLimited(dir string) {
 			panic(fmt.Sprint("the error is ", err))
 		}
 	}
+	full := make([]byte, 100<<10)
+	_, err = w.Apply(context.Background(), []Step{mkdir("new/made"), write("f", "short"), over("g", "moved"), {Op: OpWrite, Name: "new/d/f", Data: full}})
+	if !errors.Is(err, unix.EFBIG) || !strings.Contains(err.Error(), "step 4 of 4") {
+		panic(fmt.Sprint("the error is ", err))
+	}
 }
 
 // TestNoRoom: a disk that is full, or a limit of the process, changes
@@ -253,21 +290,13 @@ func playLimited(dir string) {
 func TestNoRoom(t *testing.T) {
 	unchanged := func(t *testing.T, dir string) {
 		t.Helper()
-		if b, _ := os.ReadFile(dir + "/f"); string(b) != "before" {
-			t.Errorf("the file is %q", b)
-		}
-		if left := temps(t, dir); len(left) > 0 {
-			t.Errorf("left behind: %v", left)
-		}
-		if _, err := os.Stat(dir + "/new"); err == nil {
-			t.Error("a folder for the file that could not be written stayed")
+		if diff := cmp.Diff(map[string]string{"f": "before", "g": "moves"}, snapshot(t, dir)); diff != "" {
+			t.Error(diff)
 		}
 	}
 	t.Run("limit", func(t *testing.T) {
 		dir := t.TempDir()
-		if err := os.WriteFile(dir+"/f", []byte("before"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		lay(t, dir, map[string]string{"f": "before", "g": "moves"})
 		if err := actor(t, "limited", dir).Run(); err != nil {
 			t.Fatal(err)
 		}
@@ -280,9 +309,7 @@ func TestNoRoom(t *testing.T) {
 			return
 		}
 		defer func() { _ = unix.Unmount(dir, unix.MNT_DETACH) }()
-		if err := os.WriteFile(dir+"/f", []byte("before"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		lay(t, dir, map[string]string{"f": "before", "g": "moves"})
 		w, err := Open(dir, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -294,6 +321,10 @@ func TestNoRoom(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
+		_, err = w.Apply(context.Background(), []Step{write("f", "short"), mv("g", "new/moved"), write("new/d/f", strings.Repeat("x", 1<<20))})
+		if !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "step 3 of 3") || !strings.Contains(err.Error(), "the disk is full") {
+			t.Errorf("several changes: %v", err)
+		}
 		unchanged(t, dir)
 		if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
 			t.Logf("no read-only disk to be had here: %v", err)
@@ -302,6 +333,12 @@ func TestNoRoom(t *testing.T) {
 		_, err = w.WriteFile(context.Background(), "f", []byte("x"), WriteOptions{})
 		if !errors.Is(err, unix.EROFS) || !strings.Contains(err.Error(), "read-only") {
 			t.Errorf("on a read-only disk: %v", err)
+		}
+		for _, s := range []Step{rm("f"), mv("f", "h"), over("f", "g"), mkdir("new"), mv("f", "new/f")} {
+			_, err := w.Apply(context.Background(), []Step{s})
+			if !errors.Is(err, unix.EROFS) || !strings.Contains(err.Error(), "read-only") {
+				t.Errorf("%+v on a read-only disk: %v", s, err)
+			}
 		}
 		unchanged(t, dir)
 	})
@@ -359,12 +396,22 @@ func TestPermissionsOfTheSystem(t *testing.T) {
 					t.Errorf("writing %s: %v", name, err)
 				}
 			}
+			for _, s := range []Step{rm("marked"), rm("closed/f"), mv("marked", "m"), mv("closed/f", "cf"), mkdir("closed/d"), over("hidden", "closed/f"), mv("hidden", "closed/g")} {
+				if _, err := w.Apply(ctx, []Step{s}); !errors.Is(err, fs.ErrPermission) {
+					t.Errorf("%+v: %v", s, err)
+				}
+			}
 			if _, err := w.ReadFile(ctx, "hidden", 10); !errors.Is(err, fs.ErrPermission) {
 				t.Errorf("reading hidden: %v", err)
 			}
 		})
 		if _, err := w.WriteFile(ctx, "marked", []byte("x"), WriteOptions{}); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("the owner overwrote a file marked read-only: %v", err)
+		}
+		for _, s := range []Step{rm("marked"), mv("marked", "m"), over("foreign", "marked")} {
+			if _, err := w.Apply(ctx, []Step{s}); !errors.Is(err, fs.ErrPermission) {
+				t.Errorf("the owner's file marked read-only: %+v: %v", s, err)
+			}
 		}
 		for _, name := range []string{"marked", "closed/f", "foreign", "hidden"} {
 			if b, _ := os.ReadFile(filepath.Join(dir, name)); string(b) != "before" && os.Getuid() == 0 {
@@ -542,6 +589,43 @@ func TestTurnsCanBeLeft(t *testing.T) {
 		wg.Wait()
 		if _, err := w.WriteFile(context.Background(), "g", nil, WriteOptions{}); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestBetweenDisks moves a file and a link between two real disks, where the
+// machine has a second one in memory.
+func TestBetweenDisks(t *testing.T) {
+	shm, err := os.MkdirTemp("/dev/shm", "handrail-test-")
+	if err != nil {
+		t.Logf("no second disk to be had here (%v); the made-up one of TestToAnotherDisk stands for it", err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(shm) }()
+	eachEngine(t, func(t *testing.T, dir string, open func(Options) *Workspace) {
+		lay(t, dir, before)
+		if err := os.Chmod(filepath.Join(dir, "a"), 0o710); err != nil {
+			t.Fatal(err)
+		}
+		w, ctx := open(Options{Granted: []string{shm}}), context.Background()
+		changes, err := w.Apply(ctx, []Step{mv("a", shm+"/n/a"), mv("gone", shm+"/gone"), write("a", "again")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(shm + "/n/a"); err != nil || info.Mode() != 0o710 || changes[0].Rel != shm+"/n/a" {
+			t.Errorf("mode %v, change %+v, %v", info.Mode(), changes[0], err)
+		}
+		if diff := cmp.Diff(map[string]string{"n/": "", "n/a": "A", "gone": "-> nowhere"}, snapshot(t, shm)); diff != "" {
+			t.Error(diff)
+		}
+		if _, err := w.Move(ctx, shm+"/n/a", "b", MoveOptions{Overwrite: true}); err != nil {
+			t.Error(err)
+		}
+		if _, err := w.Apply(ctx, []Step{rm(shm + "/gone"), rm(shm + "/n")}); err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff(with(map[string]string{"a": "again", "b": "A", "gone": ""}), snapshot(t, dir)); diff != "" {
+			t.Error(diff)
 		}
 	})
 }

@@ -57,7 +57,7 @@ func (s *subject) within(tb testing.TB, what string, act tool.Act) {
 		effects tool.Effects
 	}{
 		{"reads files", len(act.Reads)+len(act.Trees) > 0, tool.Read | tool.Write | tool.Exec},
-		{"writes files", len(act.Writes) > 0, tool.Write | tool.Exec},
+		{"writes files", len(act.Writes)+len(act.Entries) > 0, tool.Write | tool.Exec},
 		{"reaches hosts", len(act.Hosts) > 0, tool.Network | tool.Exec},
 		{"runs a command", act.Command != "", tool.Exec},
 	} {

@@ -135,6 +135,9 @@ func (w *worker) handle(j *job, h *handle) {
 	w.subs = w.subs[:0]
 	files := 0
 	for _, e := range w.listing.entries {
+		if w.halted.Load() {
+			return // to ask for a kind may be slow, and the owner's rules too
+		}
 		switch w.judge(j, e) {
 		case Dir:
 			w.subs = append(w.subs, w.sub(j, h))

@@ -12,7 +12,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -85,7 +84,7 @@ func (b *bench) run(call string) string {
 		if tl.Spec().Name != name {
 			continue
 		}
-		r, err := tl.Run(workspace.With(context.Background(), b.w), &tool.Call{Tool: name, Args: json.RawMessage(args)})
+		r, err := tl.Run(b.around(context.Background()), &tool.Call{Tool: name, Args: json.RawMessage(args)})
 		if err != nil {
 			r = tool.FromError(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -24,7 +25,7 @@ func benchTool(b *testing.B, tl tool.Tool, content string, calls ...string) {
 		b.Fatal(err)
 	}
 	defer func() { _ = w.Close() }()
-	ctx := workspace.With(context.Background(), w)
+	ctx := output.WithRedactor(workspace.With(context.Background(), w), &output.Redactor{})
 	b.ReportAllocs()
 	b.SetBytes(int64(len(content)))
 	for i := 0; b.Loop(); i++ {
@@ -65,4 +66,27 @@ func BenchmarkWriteFile4KiB(b *testing.B) {
 		return string(raw)
 	}
 	benchTool(b, WriteFile(), content, args(content+"1"), args(content+"2"))
+}
+
+// BenchmarkWindowOfGigabyte reads windows of a file of a gigabyte: at its
+// start and, by bytes, at its end.
+func BenchmarkWindowOfGigabyte(b *testing.B) {
+	dir := b.TempDir()
+	hugeFile(b, filepath.Join(dir, "huge"))
+	w, err := workspace.Open(dir, workspace.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = w.Close() }()
+	ctx := output.WithRedactor(workspace.With(context.Background(), w), &output.Redactor{})
+	for _, args := range []string{`{"path":"huge"}`, `{"path":"huge","start_line":99000,"limit":100}`, `{"path":"huge","byte_offset":1073741000}`} {
+		b.Run(args, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := ReadFile().Run(ctx, &tool.Call{Args: json.RawMessage(args)}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

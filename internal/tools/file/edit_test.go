@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -119,6 +120,8 @@ func TestEditForms(t *testing.T) {
 		{"nearly what is there", "func total(items []Item) int {\n\treturn len(items)\n}\n", one("func total(items []Thing) int {\n\treturn len(items)\n", "x"), "", tool.CodeFailed, "The first difference is in line 1: the file has \"func total(items []Item) int {\""},
 		{"replace_all by a looser stage", "\tx = 1\n  x = 1\n", object{"old_string": " x = 1\n", "new_string": " x = 2\n", "replace_all": true}, "\tx = 1\n  x = 2\n", "", ""},
 		{"disproportionate", "begin\n" + strings.Repeat("a\n", 3) + "end\n", one("begin\na\nend", "x"), "", tool.CodeFailed, "not in f"},
+		{"deeply nested, quoted without indentation", strings.Repeat(" ", 40) + "a()\n" + strings.Repeat(" ", 40) + "b()\n", one("a()\nb()", "a()\nc()"), strings.Repeat(" ", 40) + "a()\n" + strings.Repeat(" ", 40) + "c()\n", "", "line_trimmed"},
+		{"L49 escapes are measured by what they stand for", "f(\n\t1,\n\t2,\n\t3,\n\t4,\n)\n", one(`f(\n\t1,\n\t2,\n\t3,\n\t4,\n)`, `g(\n\t1,\n\t4,\n)`), "g(\n\t1,\n\t4,\n)\n", "", "escape_normalized"},
 		{"empty edits", "x\n", object{"edits": []object{}}, "", tool.CodeInvalidInput, "missing"},
 	})
 	b := newBench(t, map[string]string{"f": "x\n", "bin": "\x7fELF\x00"})
@@ -264,5 +267,50 @@ func TestAnswersAreBounded(t *testing.T) {
 		if len(r.Text) > 16<<10 {
 			t.Errorf("an answer of %d bytes: %.200s", len(r.Text), r.Text)
 		}
+	}
+}
+
+// TestF017_EditKeepsLinksAndTimes: a link stays a link, and a file that is
+// the same after all keeps its time and is not written anew.
+func TestF017_EditKeepsLinksAndTimes(t *testing.T) {
+	b := newBench(t, map[string]string{"real.conf": "a = 1\n"})
+	link := filepath.Join(b.dir, "link.conf")
+	if err := os.Symlink("real.conf", link); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.edit(object{"path": "link.conf", "old_string": "1", "new_string": "2"}); !r.OK || b.content("real.conf") != "a = 2\n" {
+		t.Errorf("%s: %q", r.Text, b.content("real.conf"))
+	}
+	if target, err := os.Readlink(link); target != "real.conf" {
+		t.Errorf("the link leads to %q, %v", target, err)
+	}
+	path, long := filepath.Join(b.dir, "real.conf"), time.Unix(1e9, 0)
+	if err := os.Chtimes(path, long, long); err != nil {
+		t.Fatal(err)
+	}
+	b.edit(object{"path": "real.conf", "edits": []object{one("2", "3"), one("3", "2")}})
+	b.edit(object{"path": "real.conf", "old_string": "zzz", "new_string": "y"})
+	if info, err := os.Stat(path); err != nil || !info.ModTime().Equal(long) {
+		t.Errorf("nothing was changed and the time is %v, %v", info.ModTime(), err)
+	}
+	b.edit(object{"path": "real.conf", "old_string": "2", "new_string": "4"})
+	if info, err := os.Stat(path); err != nil || info.ModTime().Equal(long) {
+		t.Errorf("it was changed and the time is %v, %v", info.ModTime(), err)
+	}
+}
+
+// TestF036_ACutLineIsNeverWhole: a line that grep or the report of an edit
+// shows in part is said to be one, with how long it is.
+func TestF036_ACutLineIsNeverWhole(t *testing.T) {
+	b := newBench(t, map[string]string{"f": strings.Repeat("x", 3000) + "\nshort\n"})
+	if r := b.call(Grep(), object{"pattern": "x$"}); !strings.Contains(r.Text, "part of a line of 3000 characters") {
+		t.Errorf("grep: %.100s … %s", r.Text, r.Text[max(0, len(r.Text)-100):])
+	}
+	r := b.edit(object{"path": "f", "old_string": "short", "new_string": "shorter"})
+	if !r.OK || strings.Contains(r.Text, strings.Repeat("x", 2999)) && !strings.Contains(r.Text, strings.Repeat("x", 3000)) {
+		t.Errorf("edit: %.300s", r.Text)
+	}
+	if got := b.content("f"); got != strings.Repeat("x", 3000)+"\nshorter\n" {
+		t.Errorf("the long line is harmed: %d bytes", len(got))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/internal/textfile"
 	"github.com/handrail-tools/handrail/internal/workspace"
 )
@@ -74,4 +75,38 @@ func checkAround(t *testing.T, before textfile.Text, out []byte, s *editing) {
 	if before.Content[at:] != after.Content[now:] {
 		t.Fatalf("%q became %q: what stands after %+v changed", before.Content, after.Content, s.steps[0])
 	}
+}
+
+// FuzzForms shows foreign bytes as a document, a notebook and a picture: the
+// answer is bounded, and what was seen allows no overwriting.
+func FuzzForms(f *testing.F) {
+	f.Add([]byte(document("first", "second")), "1-2", int64(3))
+	f.Add([]byte(sampleNotebook(2)), "1-", int64(0))
+	f.Add([]byte(`{"nbformat":4,"cells":[{"cell_type":"code","source":["x"],"outputs":[{"output_type":"error","traceback":["a"]},{"data":{"image/png":"AA==","a/b":1}}]}]}`), "0", int64(0))
+	f.Add([]byte(`{"nbformat":4,"cells":[]}`), "", int64(0))
+	w, err := workspace.Open(f.TempDir(), workspace.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer func() { _ = w.Close() }()
+	f.Fuzz(func(t *testing.T, data []byte, part string, offset int64) {
+		ctx := output.WithRedactor(workspace.With(t.Context(), w), &output.Redactor{})
+		for i, show := range []form{readPDF, readNotebook, readPicture} {
+			in := readArgs{Path: "f.ipynb"}
+			want := window{first: 1, limit: maxReadBytes, room: maxReadBytes, whole: true}
+			switch i {
+			case 0:
+				in.Pages, want.offset = part, max(offset, 0)
+			case 1:
+				in.Cell = part
+			}
+			s, err := show(ctx, workspace.File{Rel: "f.ipynb", Data: data, Version: workspace.Version{Size: int64(len(data))}}, in, want)
+			if err != nil {
+				continue
+			}
+			if len(s.text) > maxReadBytes+footerRoom || len(s.media) > maxPictures {
+				t.Fatalf("%d bytes and %d pictures", len(s.text), len(s.media))
+			}
+		}
+	})
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 	"github.com/handrail-tools/handrail/tool/tooltest"
 )
@@ -76,7 +75,7 @@ func TestGlobSuite(t *testing.T) {
 	b := newBench(t, map[string]string{"a/b.txt": "x"})
 	tooltest.Run(t, Glob(), tooltest.Options{
 		Dir:     b.dir,
-		Context: func(ctx context.Context) context.Context { return workspace.With(ctx, b.w) },
+		Context: func(ctx context.Context) context.Context { return b.around(ctx) },
 		Examples: []tooltest.Example{
 			{Args: `{"pattern":"**/*.txt"}`}, {Args: `{"pattern":"*","path":"none"}`, Code: tool.CodeFailed},
 			{Args: `{"pattern":"../x"}`, Code: tool.CodeInvalidInput},

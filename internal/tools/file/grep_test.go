@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 	"github.com/handrail-tools/handrail/tool/tooltest"
 )
@@ -194,7 +193,7 @@ func TestGrepSuite(t *testing.T) {
 	b := newBench(t, map[string]string{"a/b.txt": "x"})
 	tooltest.Run(t, Grep(), tooltest.Options{
 		Dir:     b.dir,
-		Context: func(ctx context.Context) context.Context { return workspace.With(ctx, b.w) },
+		Context: func(ctx context.Context) context.Context { return b.around(ctx) },
 		Examples: []tooltest.Example{
 			{Args: `{"pattern":"x"}`}, {Args: `{"pattern":"x","path":"a/b.txt"}`},
 			{Args: `{"pattern":"x","path":"none"}`, Code: tool.CodeFailed}, {Args: `{"pattern":"("}`, Code: tool.CodeInvalidInput},

@@ -214,8 +214,8 @@ func (p *grepPage) notes(r *search.Result, dropped bool) []string {
 		notes = append(notes, plural(r.Closed, "file")+" "+closedWhy+", not searched")
 	}
 	tally(r.Unreadable, "file", "that could not be read")
+	tally(r.NotUTF8, "file", "in an encoding other than UTF-8, in which the pattern would be spelled differently")
 	if r.HitFiles == 0 {
-		tally(r.NotUTF8, "file", "in an encoding other than UTF-8, in which the pattern would be spelled differently")
 		return append(notes, p.whyNothing(r)...)
 	}
 	if r.Left.Closed > 0 {

@@ -7,15 +7,17 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
 
 // A bench is one session over a fresh folder.
 type bench struct {
-	t   *testing.T
-	dir string
-	w   *workspace.Workspace
+	t        *testing.T
+	dir      string
+	w        *workspace.Workspace
+	redactor output.Redactor
 }
 
 func newBench(t *testing.T, files map[string]string) *bench {
@@ -62,6 +64,11 @@ func (b *bench) content(name string) string {
 	return string(data)
 }
 
+// around adds to a context what a session does.
+func (b *bench) around(ctx context.Context) context.Context {
+	return output.WithRedactor(workspace.With(ctx, b.w), &b.redactor)
+}
+
 // call runs a tool with arguments as a Go value.
 func (b *bench) call(tl tool.Tool, args any) *tool.Result {
 	b.t.Helper()
@@ -69,7 +76,7 @@ func (b *bench) call(tl tool.Tool, args any) *tool.Result {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	r, err := tl.Run(workspace.With(context.Background(), b.w), &tool.Call{Tool: tl.Spec().Name, Args: raw})
+	r, err := tl.Run(b.around(context.Background()), &tool.Call{Tool: tl.Spec().Name, Args: raw})
 	if err != nil {
 		r = tool.FromError(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 	"github.com/handrail-tools/handrail/tool/tooltest"
 	"golang.org/x/sys/unix"
@@ -106,9 +105,24 @@ func TestListDirSuite(t *testing.T) {
 	b := newBench(t, map[string]string{"a/b.txt": "x"})
 	tooltest.Run(t, ListDir(), tooltest.Options{
 		Dir:     b.dir,
-		Context: func(ctx context.Context) context.Context { return workspace.With(ctx, b.w) },
+		Context: func(ctx context.Context) context.Context { return b.around(ctx) },
 		Examples: []tooltest.Example{
 			{Args: `{}`}, {Args: `{"path":"a","depth":2}`}, {Args: `{"path":"none"}`, Code: tool.CodeFailed},
 		},
 	})
+}
+
+// TestG17_AHugeFolderIsBounded: beyond what is looked at in all, the list
+// says that there is more, and what to do.
+func TestG17_AHugeFolderIsBounded(t *testing.T) {
+	b := newBench(t, map[string]string{"d/origin": ""})
+	for i := range listReach + 50 {
+		if err := os.Link(filepath.Join(b.dir, "d/origin"), filepath.Join(b.dir, fmt.Sprintf("d/%05d", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := b.call(ListDir(), map[string]any{"path": "d", "limit": 3})
+	if !strings.HasPrefix(r.Text, "d: entries 1–3 of 50000\n") || !strings.Contains(r.Text, "there is more than the 50000 entries that are looked at; list a folder further down") {
+		t.Errorf("%s", r.Text)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/handrail-tools/handrail/internal/store"
 	"github.com/handrail-tools/handrail/internal/suggest"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
@@ -57,12 +58,49 @@ func missing(w *workspace.Workspace, name string, err error) error {
 	if dir != path.Dir(rel) {
 		text = "there is no folder " + tool.Clip(path.Join(dir, wrong)) + ", so no file " + tool.Clip(rel)
 	}
-	if near := nearNames(w, dir, wrong); len(near) > 0 {
+	if what := handle(name); what != "" {
+		text += "; " + what
+	} else if near := nearNames(w, dir, wrong); len(near) > 0 {
 		text += "; near names are " + strings.Join(near, ", ")
 	} else {
 		text += "; list_dir or glob shows what there is"
 	}
 	return &tool.Error{Code: tool.CodeFailed, Text: tool.ClipText(text, tool.MaxErrorText), Err: fs.ErrNotExist}
+}
+
+// handle says what a name is that looks like the handle of something else
+// than a file, or "". Who is only told that there is no such file asks for it
+// to be sent again (octos, lesson 47).
+func handle(name string) string {
+	scheme, rest, found := strings.Cut(name, "://")
+	switch {
+	case store.IsID(name):
+		return "this is the id of an earlier result and not a path"
+	case found && rest != "" && !strings.ContainsAny(scheme, "/. "):
+		return "this is an address and not a path; only files of the workspace are read here"
+	case uploadHandle(name):
+		return "this looks like the handle of an upload and not like a path; what was uploaded need not be sent again: if it is in the workspace, list_dir shows under which name"
+	}
+	return ""
+}
+
+// uploadHandle reports whether a name is a word like "file", perhaps, and a
+// long row of letters and digits that nobody would choose.
+func uploadHandle(name string) bool {
+	for _, prefix := range []string{"file-", "file_", "upload_", "upload-", "attachment_", "attachment-", "asset-", "blob-"} {
+		name = strings.TrimPrefix(name, prefix)
+	}
+	digits := 0
+	for _, c := range name {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '-':
+		default:
+			return false
+		}
+	}
+	return len(name) >= 20 && digits >= 4
 }
 
 // nearNames lists entries of a folder whose name is like the one that was

@@ -38,10 +38,20 @@ func mayReplace(views *workspace.Views, old workspace.File, size int64) error {
 		return refused("changed", "%s has changed since you saw it. Read it again with read_file, then write it", name)
 	case view.Lossy:
 		return refused("lossy_view", "%s holds bytes that are no characters, which cannot be written back as text. Change the parts that you mean with edit_file, which leaves the rest alone", name)
+	case view.Transformed && !view.Complete():
+		return refused("transformed_view", "what you saw of %s is a converted form of it, and the file itself is something else; written back, that would destroy it. %s", name, otherWay(old.Rel))
 	case !view.Complete():
 		return refused("partial_view", "you have seen %d of the %d bytes of %s; writing it whole would lose the rest. Read what is missing with read_file (it says how to continue), or change a part with edit_file", view.Seen(), view.Total, name)
 	}
 	return nil
+}
+
+// otherWay says how a file is changed that is shown in another form.
+func otherWay(rel string) string {
+	if isNotebookName(rel) {
+		return "Change its cells with notebook_edit; read_file with raw shows the file itself"
+	}
+	return "Write the text to another file"
 }
 
 // refused is the answer of a guard. kind is for the host.

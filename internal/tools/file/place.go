@@ -122,7 +122,7 @@ func leftOut(l walk.Left, ignored, hidden string) string {
 		parts = append(parts, entries(n)+" left out as hidden"+hidden)
 	}
 	add(l.Links, "symbolic link", "not followed ("+strings.Join(escapeAll(l.LinkNames), ", ")+more(l.Links, len(l.LinkNames))+")")
-	add(l.Special, "pipe, socket or device", "left out")
+	add(l.Special, "special file", "(pipe, socket or device) left out")
 	add(l.Closed, "folder", closedWhy)
 	add(l.Unreadable, "folder", "that could not be read ("+strings.Join(escapeAll(l.UnreadableNames), ", ")+more(l.Unreadable, len(l.UnreadableNames))+")")
 	add(l.BadRules, "ignore file", "that could not be read, so its rules did not apply")

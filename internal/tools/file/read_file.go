@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/handrail-tools/handrail/internal/output"
+	"github.com/handrail-tools/handrail/internal/pdftext"
 	"github.com/handrail-tools/handrail/internal/textfile"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
@@ -29,13 +31,17 @@ const (
 var readFileWords string
 
 type readArgs struct {
-	Path       string `json:"path" jsonschema:"the file, relative to the workspace" min:"1"`
-	StartLine  *int   `json:"start_line,omitempty" jsonschema:"first line, counted from 1"`
-	EndLine    *int   `json:"end_line,omitempty" jsonschema:"last line, included"`
-	Limit      *int   `json:"limit,omitempty" jsonschema:"how many lines, instead of end_line"`
-	ByteOffset *int64 `json:"byte_offset,omitempty" jsonschema:"first byte, counted from 0, for a line too long for one call; not with line numbers"`
-	ByteLimit  *int64 `json:"byte_limit,omitempty" jsonschema:"how many bytes from byte_offset"`
-	Encoding   string `json:"encoding,omitempty" jsonschema:"the encoding, where the recognised one is wrong"`
+	Path       string   `json:"path,omitempty" jsonschema:"the file, relative to the workspace" min:"1"`
+	Paths      []string `json:"paths,omitempty" jsonschema:"several files to read at once, instead of path"`
+	StartLine  *int     `json:"start_line,omitempty" jsonschema:"first line, counted from 1"`
+	EndLine    *int     `json:"end_line,omitempty" jsonschema:"last line, included"`
+	Limit      *int     `json:"limit,omitempty" jsonschema:"how many lines, instead of end_line"`
+	ByteOffset *int64   `json:"byte_offset,omitempty" jsonschema:"first byte, counted from 0, for a line too long for one call; not with line numbers"`
+	ByteLimit  *int64   `json:"byte_limit,omitempty" jsonschema:"how many bytes from byte_offset"`
+	Encoding   string   `json:"encoding,omitempty" jsonschema:"the encoding, where the recognised one is wrong"`
+	Pages      string   `json:"pages,omitempty" jsonschema:"pages of a PDF, as 3 or 3-7"`
+	Cell       string   `json:"cell,omitempty" jsonschema:"cell of a notebook: its id, its number from 0, or numbers as 2-5"`
+	Raw        bool     `json:"raw,omitempty" jsonschema:"show a notebook as the JSON it is"`
 }
 
 // ReadFile returns the tool read_file.
@@ -43,18 +49,37 @@ func ReadFile() tool.Tool {
 	return tool.Typed[readArgs]{
 		Spec: tool.Spec{
 			Name: "read_file", Title: "Read a file",
-			Description: words(readFileWords, "max_lines", maxReadLines, "max_kib", maxReadBytes>>10),
+			Description: words(readFileWords, "max_lines", maxReadLines, "max_kib", maxReadBytes>>10, "max_paths", maxPaths),
 			ArgAliases: map[string][]string{
-				"path": {"file_path", "file", "filename"}, "start_line": {"offset", "start"}, "end_line": {"end"},
+				"path": {"file_path", "file", "filename"}, "paths": {"file_paths", "files"},
+				"start_line": {"offset", "start"}, "end_line": {"end"}, "cell": {"cell_id"},
 			},
 			Tags: []string{"fs", "code"}, Effects: tool.Read, Concurrency: tool.Safe,
 			OutputBytes: maxReadBytes + footerRoom, Verbatim: true, Idempotent: true,
 		},
 		Handle: readFile,
 		Assess: func(_ context.Context, in readArgs) (tool.Act, error) {
-			return tool.Act{Effects: tool.Read, Reads: []string{in.Path}, Summary: "read " + tool.Clip(in.Path)}, nil
+			names := in.names()
+			if len(names) == 0 {
+				return tool.Act{}, tool.Invalidf(noPath)
+			}
+			summary := "read " + tool.Clip(names[0])
+			if len(names) > 1 {
+				summary += fmt.Sprintf(" and %d more", len(names)-1)
+			}
+			return tool.Act{Effects: tool.Read, Reads: names, Summary: summary}, nil
 		},
 	}.Tool()
+}
+
+const noPath = "name a file in path, or several in paths"
+
+// names are all files that a call names.
+func (in readArgs) names() []string {
+	if in.Path == "" {
+		return in.Paths
+	}
+	return append([]string{in.Path}, in.Paths...)
 }
 
 func readFile(ctx context.Context, _ *tool.Call, in readArgs) (*tool.Result, error) {
@@ -62,17 +87,53 @@ func readFile(ctx context.Context, _ *tool.Call, in readArgs) (*tool.Result, err
 	if err != nil {
 		return nil, err
 	}
+	switch {
+	case len(in.Paths) > 1 || in.Path != "" && len(in.Paths) > 0:
+		return readMany(ctx, in)
+	case len(in.Paths) == 1:
+		in.Path, in.Paths = in.Paths[0], nil
+	}
+	s, err := readOne(ctx, in, want)
+	if err != nil {
+		return nil, err
+	}
+	return s.answer(ctx, in), nil
+}
+
+// A sight is what one file has to show.
+type sight struct {
+	rel   string
+	sum   workspace.Sum // zero: the same view cannot be recognised again
+	text  string
+	media []tool.Media
+}
+
+// readOne shows one file, in the form that fits what it holds.
+func readOne(ctx context.Context, in readArgs, want window) (sight, error) {
 	w := workspace.From(ctx)
 	f, err := w.ReadFile(ctx, in.Path, maxWholeRead)
 	if errors.Is(err, workspace.ErrTooLarge) {
 		return readStream(ctx, w, in, want)
 	}
 	if err != nil {
-		return nil, pathError(w, in.Path, err)
+		return sight{}, pathError(w, in.Path, err)
 	}
+	if in.Encoding == "" && !in.Raw {
+		if show := formOf(f.Rel, f.Data, want); show != nil {
+			return show(ctx, f, in, want)
+		}
+	}
+	if err := in.noForm(f.Rel); err != nil {
+		return sight{}, err
+	}
+	return readText(ctx, f, in, want)
+}
+
+// readText shows lines or bytes of a text.
+func readText(ctx context.Context, f workspace.File, in readArgs, want window) (sight, error) {
 	text, err := decode(in.Path, f.Data, in.Encoding)
 	if err != nil {
-		return nil, err
+		return sight{}, err
 	}
 	var shown shown
 	if want.bytes {
@@ -81,17 +142,25 @@ func readFile(ctx context.Context, _ *tool.Call, in readArgs) (*tool.Result, err
 		shown, err = showLines(text.Content, want)
 	}
 	if err != nil {
-		return nil, err
+		return sight{}, err
 	}
-	w.Views().Saw(f.Rel, workspace.View{
+	secret := shown.hide(ctx, text.Content[max(0, shown.from-output.MaxSecret):shown.from],
+		text.Content[shown.from:shown.to], text.Content[shown.to:min(len(text.Content), shown.to+output.MaxSecret)])
+	seen := workspace.View{
 		Version: f.Version, Sum: workspace.SumOf(f.Data), Total: int64(len(text.Content)),
-		Spans: []workspace.Span{{From: int64(shown.from), To: int64(shown.to)}}, Lossy: text.Invalid > 0 || !text.Exact,
-	}, text.Content)
+		Spans: []workspace.Span{{From: int64(shown.from), To: int64(shown.to)}}, Lossy: text.Invalid > 0 || !text.Exact || secret,
+	}
+	workspace.From(ctx).Views().Saw(f.Rel, seen, text.Content)
+	probe(ctx, f.Rel, text.Content, want)
 	notes := append(shown.notes(in.Path, want), textNotes(text, shown)...)
 	if f.Growing {
 		notes = append(notes, "the file is being written to and has grown since")
 	}
-	return tool.Text(strings.TrimSuffix(shown.text+footer(notes), "\n")), nil
+	s := sight{rel: f.Rel, text: shown.text + footer(notes)}
+	if !secret {
+		s.sum = seen.Sum
+	}
+	return s, nil
 }
 
 // decode reads the bytes of a file, in the encoding that was named if any,
@@ -126,7 +195,7 @@ func notText(name string, head []byte, size int64) error {
 	case kind.Image:
 		advice = "; view_image shows it"
 	case strings.HasPrefix(kind.What, "a PDF"):
-		advice = "; convert it to text first, for example with pdftotext"
+		advice = "; read_file shows the text of one up to " + sizeOf(pdftext.MaxFile)
 	case strings.Contains(kind.What, "archive"), strings.Contains(kind.What, "data"):
 		advice = "; it must be unpacked or converted before it can be read"
 	}

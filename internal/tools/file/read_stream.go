@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"unicode/utf8"
 
+	"github.com/handrail-tools/handrail/internal/output"
+	"github.com/handrail-tools/handrail/internal/telemetry"
 	"github.com/handrail-tools/handrail/internal/textfile"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
@@ -26,31 +28,34 @@ const (
 // readStream shows a window of a file that is too large to be held. Its
 // lines are not counted, because that would mean reading all of it. What is
 // seen this way is not recorded: nobody overwrites such a file from memory.
-func readStream(ctx context.Context, w *workspace.Workspace, in readArgs, want window) (*tool.Result, error) {
+func readStream(ctx context.Context, w *workspace.Workspace, in readArgs, want window) (sight, error) {
 	f, err := w.OpenFile(in.Path)
 	if err != nil {
-		return nil, pathError(w, in.Path, err)
+		return sight{}, pathError(w, in.Path, err)
 	}
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, tool.Failf("reading %s: %w", tool.Clip(in.Path), err)
+		return sight{}, tool.Failf("reading %s: %w", tool.Clip(in.Path), err)
 	}
 	head := make([]byte, streamHead)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, tool.Failf("reading %s: %w", tool.Clip(in.Path), err)
+		return sight{}, tool.Failf("reading %s: %w", tool.Clip(in.Path), err)
 	}
 	head = head[:n]
 	text, encoding, err := textfile.NewReader(head, f)
 	if errors.Is(err, textfile.ErrBinary) {
-		return nil, notText(in.Path, head, info.Size())
+		return readLargeForm(ctx, w, f, head, info.Size(), in, want)
+	}
+	if err := in.noForm(in.Path); err != nil {
+		return sight{}, err
 	}
 	if err != nil {
-		return nil, tool.Failf("reading %s: %w", tool.Clip(in.Path), err)
+		return sight{}, tool.Failf("reading %s: %w", tool.Clip(in.Path), err)
 	}
 	if in.Encoding != "" {
-		return nil, tool.Invalidf("encoding is for files up to %s; this one has %s and was recognised as %s", sizeOf(maxWholeRead), sizeOf(info.Size()), encoding)
+		return sight{}, tool.Invalidf("encoding is for files up to %s; this one has %s and was recognised as %s", sizeOf(maxWholeRead), sizeOf(info.Size()), encoding)
 	}
 	s := stream{in: bufio.NewReaderSize(text, streamBuffer), ctx: ctx, size: info.Size()}
 	var shown shown
@@ -62,10 +67,18 @@ func readStream(ctx context.Context, w *workspace.Workspace, in readArgs, want w
 	if err != nil {
 		var known *tool.Error
 		if errors.As(err, &known) || ctx.Err() != nil {
-			return nil, err
+			return sight{}, err
 		}
-		return nil, tool.Failf("reading %s: %w", tool.Clip(in.Path), err)
+		return sight{}, tool.Failf("reading %s: %w", tool.Clip(in.Path), err)
 	}
+	if s.window != nil {
+		shown.hide(ctx, s.window[0], s.window[1], s.window[2])
+	}
+	rel, err := w.Rel(in.Path)
+	if err != nil {
+		return sight{}, err
+	}
+	telemetry.ReadProbeFrom(ctx).Read(telemetry.Read{Rel: rel, Unbounded: want.whole, Continued: want.first > 1 || want.offset > 0, Lines: -1, Bytes: info.Size(), Longest: -1})
 	notes := shown.notes(in.Path, want)
 	if encoding != textfile.UTF8 {
 		notes = append(notes, "encoding "+encoding.String())
@@ -73,7 +86,7 @@ func readStream(ctx context.Context, w *workspace.Workspace, in readArgs, want w
 	if shown.hidden > 0 {
 		notes = append(notes, plural(shown.hidden, "invisible or control character")+` shown as \u{…}`)
 	}
-	return tool.Text(strings.TrimSuffix(shown.text+footer(notes), "\n")), nil
+	return sight{rel: rel, text: shown.text + footer(notes)}, nil
 }
 
 // A stream reads the text of a large file once, from its beginning.
@@ -81,6 +94,9 @@ type stream struct {
 	in   *bufio.Reader
 	ctx  context.Context
 	size int64
+	// window is what stands before, in and after a part of a line that is
+	// shown, to find secrets that it cuts in two.
+	window *[3]string
 }
 
 // next returns the next line without its end, at most a buffer of it, the
@@ -116,7 +132,7 @@ func (s *stream) lines(want window) (shown, error) {
 	if want.last > 0 {
 		last = min(last, want.last)
 	}
-	l := lister{width: digits(last)}
+	l := lister{room: want.room, width: digits(last)}
 	for number := 1; number <= last; number++ {
 		if number%1024 == 0 && s.ctx.Err() != nil {
 			return shown{}, s.ctx.Err()
@@ -136,6 +152,7 @@ func (s *stream) lines(want window) (shown, error) {
 		if !l.add(number, string(line)) {
 			if l.lines == 0 {
 				used := l.addPart(number, string(line))
+				s.window = &[3]string{"", string(line[:used]), string(line[used:min(len(line), used+output.MaxSecret)])}
 				out.rest = length - used
 				out.to += used
 			}
@@ -154,8 +171,9 @@ func (s *stream) lines(want window) (shown, error) {
 // other encoding is decoded from its beginning, because nothing else tells
 // where a character starts.
 func (s *stream) bytes(f *os.File, encoding textfile.Encoding, want window) (shown, error) {
-	// Some bytes before and after, to find the ends of characters.
-	const around = 4
+	// Some text before and after, to find the ends of characters and of
+	// secrets.
+	const around = output.MaxSecret
 	from := max(want.offset-around, 0)
 	part := make([]byte, want.limit+2*around)
 	var n int
@@ -177,10 +195,17 @@ func (s *stream) bytes(f *os.File, encoding textfile.Encoding, want window) (sho
 	if int64(n) <= want.offset-from {
 		return shown{}, tool.Invalidf("byte_offset %d is past the end of the text", want.offset)
 	}
-	out, err := showBytes(string(part[:n]), window{offset: want.offset - from, limit: want.limit})
+	cut := 0
+	for cut < min(n, utf8.UTFMax) && !utf8.RuneStart(part[cut]) && from > 0 {
+		cut++ // the rest of a character
+	}
+	whole := string(part[cut:n])
+	from += int64(cut)
+	out, err := showBytes(whole, window{offset: want.offset - from, limit: want.limit, room: want.room})
 	if err != nil {
 		return shown{}, err
 	}
+	s.window = &[3]string{whole[:out.from], whole[out.from:out.to], whole[out.to:]}
 	out.from, out.to = out.from+int(from), out.to+int(from)
 	out.size = s.size
 	if encoding != textfile.UTF8 && n < len(part) {

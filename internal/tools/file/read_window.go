@@ -1,11 +1,13 @@
 package file
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/internal/textfile"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -17,11 +19,15 @@ type window struct {
 	// bytes says that offset and limit count instead.
 	bytes         bool
 	offset, limit int64
+	// room is how many bytes of the answer there are.
+	room int
+	// whole says that no range was named.
+	whole bool
 }
 
 // window checks the range of a call. All that is wrong is said at once.
 func (in readArgs) window() (window, error) {
-	want := window{first: 1, limit: maxReadBytes}
+	want := window{first: 1, limit: maxReadBytes, room: maxReadBytes}
 	var wrong []string
 	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	if in.StartLine != nil {
@@ -60,6 +66,8 @@ func (in readArgs) window() (window, error) {
 			bad("byte_limit is %d; it counts bytes, at least 1", want.limit)
 		}
 	}
+	want.whole = !want.bytes && in.StartLine == nil && in.EndLine == nil && in.Limit == nil
+	wrong = append(wrong, in.misfits(want)...)
 	if len(wrong) > 0 {
 		return window{}, tool.Invalidf("%s", strings.Join(wrong, ". "))
 	}
@@ -81,15 +89,19 @@ type shown struct {
 	bytes bool
 }
 
-// notes says which part was shown and which call shows the next.
-func (s shown) notes(name string, want window) []string {
-	path := `{"path": "…", ` // too long to be repeated
+// callFor begins the arguments of a call that reads on.
+func callFor(name string) string {
 	if len(name) <= tool.MaxEcho {
-		quoted, err := json.Marshal(name)
-		if err == nil {
-			path = fmt.Sprintf(`{"path": %s, `, quoted)
+		if quoted, err := json.Marshal(name); err == nil {
+			return fmt.Sprintf(`{"path": %s, `, quoted)
 		}
 	}
+	return `{"path": "…", ` // too long to be repeated
+}
+
+// notes says which part was shown and which call shows the next.
+func (s shown) notes(name string, want window) []string {
+	path := callFor(name)
 	if s.bytes {
 		if s.from == 0 && int64(s.to) == s.size {
 			return nil
@@ -122,8 +134,28 @@ func (s shown) notes(name string, want window) []string {
 	return []string{note}
 }
 
+// hide replaces known secrets where the window cuts one in two, which nobody
+// could recognise later. before, part and after are the text around and in
+// the window; it reports whether the window holds a secret at all.
+func (s *shown) hide(ctx context.Context, before, part, after string) bool {
+	p := output.PrepareWindow(before, part, after, true, output.RedactorFrom(ctx))
+	if p.Redacted == nil {
+		return false
+	}
+	visible := strings.TrimSuffix(p.Text, "\n") + "\n"
+	switch {
+	case s.bytes:
+		s.text = visible
+	case s.rest > 0: // the part of one line, behind its number
+		number, _, _ := strings.Cut(s.text, bar)
+		s.text = number + bar + visible
+	}
+	return true
+}
+
 // A lister writes numbered lines until a window is full.
 type lister struct {
+	room   int
 	out    []byte
 	width  int
 	hidden int
@@ -133,7 +165,7 @@ type lister struct {
 // add writes a line, and reports false where it no longer fits.
 func (l *lister) add(number int, line string) bool {
 	visible, hidden := textfile.Show(line)
-	if l.lines >= maxReadLines || len(l.out)+l.width+len(bar)+len(visible)+1 > maxReadBytes {
+	if l.lines >= maxReadLines || len(l.out)+l.width+len(bar)+len(visible)+1 > l.room {
 		return false
 	}
 	l.out = append(appendNumber(l.out, number, l.width), visible...)
@@ -147,7 +179,7 @@ func (l *lister) add(number int, line string) bool {
 // many bytes of it that was.
 func (l *lister) addPart(number int, line string) int {
 	l.out = appendNumber(l.out, number, l.width)
-	part, used, hidden := showUpTo(line, maxReadBytes-len(l.out)-1)
+	part, used, hidden := showUpTo(line, l.room-len(l.out)-1)
 	l.out = append(append(l.out, part...), '\n')
 	l.hidden += hidden
 	l.lines++
@@ -157,7 +189,7 @@ func (l *lister) addPart(number int, line string) int {
 // showUpTo returns the visible form of the start of a text, of at most room
 // bytes and at least one character, and how much of the text that is.
 func showUpTo(text string, room int) (visible string, used, hidden int) {
-	end := min(len(text), room)
+	end := min(len(text), max(room, 0))
 	for end < len(text) && end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
@@ -191,7 +223,7 @@ func showLines(text string, want window) (shown, error) {
 	if want.last > 0 {
 		last = min(want.last, total)
 	}
-	l := lister{width: digits(min(last, want.first+maxReadLines-1))}
+	l := lister{room: want.room, width: digits(min(last, want.first+maxReadLines-1))}
 	s := shown{first: want.first, total: total, size: int64(len(text))}
 	s.from = lineStart(text, mark, want.first)
 	s.to = s.from
@@ -253,7 +285,7 @@ func showBytes(text string, want window) (shown, error) {
 		from--
 	}
 	s := shown{from: from, size: size, bytes: true}
-	s.text, s.to, s.hidden = showPart(text[from:min(size, int64(from)+want.limit+utf8.UTFMax)], int(want.limit))
+	s.text, s.to, s.hidden = showPart(text[from:min(size, int64(from)+want.limit+utf8.UTFMax)], int(want.limit), want.room)
 	s.to += from
 	return s, nil
 }
@@ -263,8 +295,8 @@ func pastBytes(offset, size int64) error {
 }
 
 // showPart shows the start of a text that spans lines, at most limit bytes
-// of it and as many as fit a window, and returns how many that were.
-func showPart(text string, limit int) (visible string, used, hidden int) {
+// of it and as many as fit the room, and returns how many that were.
+func showPart(text string, limit, room int) (visible string, used, hidden int) {
 	end := min(limit, len(text))
 	for end < len(text) && end > 1 && !utf8.RuneStart(text[end]) {
 		end--
@@ -278,8 +310,8 @@ func showPart(text string, limit int) (visible string, used, hidden int) {
 	var b strings.Builder
 	for used < end {
 		line, next := cutLine(text[used:end], "\n")
-		part, n, h := showUpTo(line, maxReadBytes-b.Len())
-		if n == 0 && line != "" || b.Len()+len(part)+1 > maxReadBytes && used > 0 {
+		part, n, h := showUpTo(line, room-b.Len())
+		if n == 0 && line != "" || b.Len()+len(part)+1 > room && used > 0 {
 			break
 		}
 		b.WriteString(part)

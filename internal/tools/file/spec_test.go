@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/handrail-tools/handrail/internal/args"
-	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 	"github.com/handrail-tools/handrail/tool/tooltest"
 )
@@ -29,6 +28,9 @@ func TestSpellings(t *testing.T) {
 		{EditFile(), `{"file_path":"f","old_str":"A","new_str":"a"}`, "Edited f"},
 		{EditFile(), `{"filePath":"f","edits":[{"oldString":"b","newString":"B"}]}`, "Edited f"},
 		{WriteFile(), `{"filePath":"g","content":"x","createOnly":true}`, "Created g"},
+		{ApplyPatch(), `{"input":"*** Begin Patch\n*** Delete File: g\n*** End Patch"}`, "Applied the patch to 1 file:\nD g"},
+		{ApplyPatch(), `{"diff":"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+A\n"}`, "Applied the patch to 1 file:\nM f"},
+		{DiffEdit(), `{"filePath":"f","patch":"@@ -1 +1 @@\n-A\n+a\n"}`, "Applied the patch to 1 file:\nM f"},
 	} {
 		spec := tt.tool.Spec()
 		schema, err := args.Compile(spec.Name, spec.Input, spec.ArgAliases)
@@ -91,6 +93,20 @@ func TestContract(t *testing.T) {
 			{Args: `{"path":"missing"}`, Code: tool.CodeFailed},
 			{Args: `{"path":"../f"}`, Code: tool.CodeDenied},
 			{Args: `{"path":"f","limit":0}`, Code: tool.CodeInvalidInput},
+			{Args: `{"paths":["f","missing"]}`},
+			{Args: `{"paths":["f","../f"]}`},
+			{Args: `{"path":"f","pages":"1"}`, Code: tool.CodeInvalidInput},
+			{Args: `{"path":"n.ipynb","cell":"intro"}`},
+			{Args: `{}`, Code: tool.CodeInvalidInput},
+		}},
+		{NotebookEdit(), []tooltest.Example{
+			{Args: `{"path":"n.ipynb","cell":"0","mode":"replace","source":"x"}`},
+			{Args: `{"path":"n.ipynb","cell":"0","mode":"delete"}`},
+			{Args: `{"path":"n.ipynb","mode":"insert","cell_type":"raw","source":"x"}`},
+			{Args: `{"path":"n.ipynb","cell":"7","mode":"delete"}`, Code: tool.CodeFailed},
+			{Args: `{"path":"f","cell":"0","mode":"delete"}`, Code: tool.CodeFailed},
+			{Args: `{"path":"../n.ipynb","cell":"0","mode":"delete"}`, Code: tool.CodeDenied},
+			{Args: `{"path":"n.ipynb","mode":"replace"}`, Code: tool.CodeInvalidInput},
 		}},
 		{WriteFile(), []tooltest.Example{
 			{Args: `{"path":"g/h","content":"x"}`},
@@ -103,15 +119,30 @@ func TestContract(t *testing.T) {
 			{Args: `{"path":"f","old_string":"zzz","new_string":"c"}`, Code: tool.CodeFailed},
 			{Args: `{"path":"f","old_string":"b"}`, Code: tool.CodeInvalidInput},
 		}},
+		{ApplyPatch(), []tooltest.Example{
+			{Args: `{"patch":"*** Begin Patch\n*** Update File: f\n@@\n-b\n+c\n*** Add File: g/h\n+x\n*** End Patch"}`},
+			{Args: `{"patch":"*** Begin Patch\n*** Update File: f\n@@\n-zzz\n+c\n*** End Patch"}`, Code: tool.CodeFailed},
+			{Args: `{"patch":"*** Begin Patch\n*** Add File: ../g\n+x\n*** End Patch"}`, Code: tool.CodeDenied},
+			{Args: `{"patch":"no patch"}`, Code: tool.CodeInvalidInput},
+		}},
+		{DiffEdit(), []tooltest.Example{
+			{Args: `{"path":"f","diff":"@@\n-b\n+c\n"}`},
+			{Args: `{"diff":"--- a/f\n+++ b/f\n@@\n-a\n+c\n"}`},
+			{Args: `{"path":"f","diff":"@@\n-zzz\n+c\n"}`, Code: tool.CodeFailed},
+			{Args: `{"diff":"@@\n-b\n+c\n"}`, Code: tool.CodeInvalidInput},
+		}},
 	} {
 		t.Run(tt.tool.Spec().Name, func(t *testing.T) {
 			b := newBench(t, nil)
 			for i := range tt.examples {
-				tt.examples[i].Setup = func(testing.TB) { b.write("f", "a\nb\n") }
+				tt.examples[i].Setup = func(testing.TB) {
+					b.write("f", "a\nb\n")
+					b.write("n.ipynb", sampleNotebook(1))
+				}
 			}
 			tooltest.Run(t, tt.tool, tooltest.Options{
 				Examples: tt.examples, Dir: b.dir,
-				Context: func(ctx context.Context) context.Context { return workspace.With(ctx, b.w) },
+				Context: func(ctx context.Context) context.Context { return b.around(ctx) },
 			})
 		})
 	}

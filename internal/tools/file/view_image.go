@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed" // for the description
 	"errors"
-	"fmt"
 
 	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/internal/textfile"
@@ -47,15 +46,11 @@ func viewImage(ctx context.Context, _ *tool.Call, in viewArgs) (*tool.Result, er
 	if err != nil {
 		return nil, pathError(w, in.Path, err)
 	}
-	info, err := output.Inspect(f.Data)
+	s, err := pictureOf(f, in.Path)
 	if err != nil {
-		return nil, notImage(in.Path, f.Data, err)
+		return nil, err
 	}
-	return &tool.Result{
-		OK:    true,
-		Text:  fmt.Sprintf("%s: %s, %d × %d pixels, %s", f.Rel, info.Name, info.Width, info.Height, sizeOf(int64(len(f.Data)))),
-		Media: []tool.Media{{MIME: info.MIME, Data: f.Data}},
-	}, nil
+	return &tool.Result{OK: true, Text: s.text, Media: s.media}, nil
 }
 
 // notImage names what a file is that cannot be shown, and what to do

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 	"github.com/handrail-tools/handrail/tool/tooltest"
 )
@@ -55,7 +54,7 @@ func TestViewImageSuite(t *testing.T) {
 	b := newBench(t, map[string]string{"a.png": picture(t, 3, 3), "b.txt": "x"})
 	tooltest.Run(t, ViewImage(), tooltest.Options{
 		Dir:     b.dir,
-		Context: func(ctx context.Context) context.Context { return workspace.With(ctx, b.w) },
+		Context: func(ctx context.Context) context.Context { return b.around(ctx) },
 		Examples: []tooltest.Example{
 			{Args: `{"path":"a.png"}`}, {Args: `{"path":"b.txt"}`, Code: tool.CodeFailed},
 		},

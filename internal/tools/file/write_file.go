@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/handrail-tools/handrail/internal/telemetry"
 	"github.com/handrail-tools/handrail/internal/textfile"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
@@ -66,6 +67,7 @@ func writeFile(ctx context.Context, _ *tool.Call, in writeArgs) (*tool.Result, e
 		return nil, p.failed(err)
 	}
 	w.Views().Wrote(change.Rel, change.After, workspace.SumOf(data), p.content)
+	telemetry.ReadProbeFrom(ctx).Overwrote(change.Rel)
 	return &tool.Result{OK: true, Text: p.report(change, len(data)), Changed: []string{change.Rel}}, nil
 }
 

@@ -266,3 +266,23 @@ func TestPathsOfEveryTool(t *testing.T) {
 		t.Errorf("the file outside is %q, %v", data, err)
 	}
 }
+
+// TestL41_AForgedTimeDoesNotHideAChange: what was seen is known by its
+// content; a file of the same size with the old time stamp is another one.
+func TestL41_AForgedTimeDoesNotHideAChange(t *testing.T) {
+	b := newBench(t, map[string]string{"f": numbers(200)})
+	path := filepath.Join(b.dir, "f")
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.read(object{"path": "f"})
+	other := strings.ReplaceAll(numbers(200), "line", "LINE")
+	b.write("f", other)
+	if err := os.Chtimes(path, before.ModTime(), before.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.rewrite(object{"path": "f", "content": "short"}); r.OK || b.content("f") != other {
+		t.Errorf("it was overwritten: %s", r.Text)
+	}
+}

@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"errors"
@@ -11,16 +11,16 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// dir is an open directory. Who may look into it is what the folder that it
+// A Dir is an open directory. Who may look into it is what the folder that it
 // was made in hands down: below a user's profile, that is the user, the
 // system and its administrators. Owner and rights are not checked here.
-type dir struct {
+type Dir struct {
 	path string
 	root *os.Root
 }
 
-// openStateDir opens the state directory and makes it where it is missing.
-func openStateDir(path string) (*dir, error) {
+// Open opens the state directory and makes it where it is missing.
+func Open(path string) (*Dir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -42,11 +42,11 @@ func openStateDir(path string) (*dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &dir{path, root}, nil
+	return &Dir{path, root}, nil
 }
 
-// sub opens a directory inside of d, and makes it where it is missing.
-func (d *dir) sub(name string) (*dir, error) {
+// Sub opens a directory inside of d, and makes it where it is missing.
+func (d *Dir) Sub(name string) (*Dir, error) {
 	if err := d.root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
@@ -61,12 +61,12 @@ func (d *dir) sub(name string) (*dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &dir{filepath.Join(d.path, name), root}, nil
+	return &Dir{filepath.Join(d.path, name), root}, nil
 }
 
-// open opens a file in d, which must not be a link. With os.O_CREATE a
+// OpenFile opens a file in d, which must not be a link. With os.O_CREATE a
 // missing one is made.
-func (d *dir) open(name string, flag int) (*os.File, error) {
+func (d *Dir) OpenFile(name string, flag int) (*os.File, error) {
 	f, err := d.root.OpenFile(name, flag, 0o600)
 	if err != nil {
 		return nil, err
@@ -84,18 +84,20 @@ func (d *dir) open(name string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-func (d *dir) remove(name string) error { return d.root.Remove(name) }
+// Remove removes a file of d.
+func (d *Dir) Remove(name string) error { return d.root.Remove(name) }
 
-func (d *dir) rename(from, to string) error { return d.root.Rename(from, to) }
+// Rename gives a file of d another name in it, over what has it already.
+func (d *Dir) Rename(from, to string) error { return d.root.Rename(from, to) }
 
-// touch sets the file's times to now.
-func (d *dir) touch(name string) error {
+// Touch sets the file's times to now.
+func (d *Dir) Touch(name string) error {
 	now := time.Now()
 	return d.root.Chtimes(name, now, now)
 }
 
-// names lists what is in d, in no order.
-func (d *dir) names() ([]string, error) {
+// Names lists what is in d, in no order.
+func (d *Dir) Names() ([]string, error) {
 	f, err := d.root.Open(".")
 	if err != nil {
 		return nil, err
@@ -104,13 +106,14 @@ func (d *dir) names() ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-func (d *dir) close() error { return d.root.Close() }
+// Close gives the folder back. Files opened in it stay open.
+func (d *Dir) Close() error { return d.root.Close() }
 
-// lock takes a lock on f, which ends when f is closed or the process ends. It
+// Lock takes a lock on f, which ends when f is closed or the process ends. It
 // reports false where wait is not set and another holds it. Locked bytes
 // cannot be read by others here, so a byte far beyond the end stands for the
 // file.
-func lock(f *os.File, shared, wait bool) (bool, error) {
+func Lock(f *os.File, shared, wait bool) (bool, error) {
 	how := uint32(0)
 	if !shared {
 		how |= windows.LOCKFILE_EXCLUSIVE_LOCK
@@ -127,3 +130,13 @@ func lock(f *os.File, shared, wait bool) (bool, error) {
 	}
 	return true, nil
 }
+
+// RemoveDir removes an empty folder inside of d.
+func (d *Dir) RemoveDir(name string) error { return d.root.Remove(name) }
+
+// IsRemoved reports whether an open file no longer has a name. Such a file
+// cannot be opened here, so one that is open has its name.
+func IsRemoved(*os.File) (bool, error) { return false, nil }
+
+// Path returns the absolute path of the folder.
+func (d *Dir) Path() string { return d.path }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package store
+package statedir
 
 import (
 	"errors"
@@ -13,17 +13,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dir is an open directory that only its owner can look into. Files in it
+// A Dir is an open directory that only its owner can look into. Files in it
 // are reached by descriptor and never through a link.
-type dir struct {
+type Dir struct {
 	path string
 	file *os.File
 }
 
-// openStateDir opens the state directory and makes it where it is missing.
+// Open opens the state directory and makes it where it is missing.
 // It refuses one that somebody else owns or could exchange, and takes away
 // what rights others have on one that is ours.
-func openStateDir(path string) (*dir, error) {
+func Open(path string) (*Dir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -56,12 +56,12 @@ func checkParent(path string) error {
 
 func isOwn(st *unix.Stat_t) bool { return int(st.Uid) == os.Geteuid() }
 
-// sub opens a directory inside of d, and makes it where it is missing.
-func (d *dir) sub(name string) (*dir, error) {
+// Sub opens a directory inside of d, and makes it where it is missing.
+func (d *Dir) Sub(name string) (*Dir, error) {
 	return openDir(int(d.file.Fd()), name, filepath.Join(d.path, name))
 }
 
-func openDir(at int, name, path string) (*dir, error) {
+func openDir(at int, name, path string) (*Dir, error) {
 	if err := unix.Mkdirat(at, name, 0o700); err != nil && !errors.Is(err, unix.EEXIST) {
 		return nil, &fs.PathError{Op: "mkdir", Path: path, Err: err}
 	}
@@ -75,7 +75,7 @@ func openDir(at int, name, path string) (*dir, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	d := &dir{path: path, file: os.NewFile(uintptr(fd), path)}
+	d := &Dir{path: path, file: os.NewFile(uintptr(fd), path)}
 	if err := d.secure(d.file, 0o700); err != nil {
 		_ = d.file.Close()
 		return nil, err
@@ -94,7 +94,7 @@ func retry(call func() (int, error)) (int, error) {
 }
 
 // secure makes sure that f is ours and that only we have rights on it.
-func (d *dir) secure(f *os.File, mode uint32) error {
+func (d *Dir) secure(f *os.File, mode uint32) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return &fs.PathError{Op: "stat", Path: f.Name(), Err: err}
@@ -113,9 +113,9 @@ func (d *dir) secure(f *os.File, mode uint32) error {
 	return nil
 }
 
-// open opens a file in d, which must be ours and no link. With os.O_CREATE a
+// OpenFile opens a file in d, which must be ours and no link. With os.O_CREATE a
 // missing one is made.
-func (d *dir) open(name string, flag int) (*os.File, error) {
+func (d *Dir) OpenFile(name string, flag int) (*os.File, error) {
 	path := filepath.Join(d.path, name)
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(int(d.file.Fd()), name, flag|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0o600)
@@ -131,14 +131,16 @@ func (d *dir) open(name string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-func (d *dir) remove(name string) error {
+// Remove removes a file of d.
+func (d *Dir) Remove(name string) error {
 	if err := unix.Unlinkat(int(d.file.Fd()), name, 0); err != nil {
 		return &fs.PathError{Op: "remove", Path: filepath.Join(d.path, name), Err: err}
 	}
 	return nil
 }
 
-func (d *dir) rename(from, to string) error {
+// Rename gives a file of d another name in it, over what has it already.
+func (d *Dir) Rename(from, to string) error {
 	fd := int(d.file.Fd())
 	if err := unix.Renameat(fd, from, fd, to); err != nil {
 		return &fs.PathError{Op: "rename", Path: filepath.Join(d.path, to), Err: err}
@@ -146,8 +148,8 @@ func (d *dir) rename(from, to string) error {
 	return nil
 }
 
-// touch sets the file's times to now.
-func (d *dir) touch(name string) error {
+// Touch sets the file's times to now.
+func (d *Dir) Touch(name string) error {
 	now, err := unix.TimeToTimespec(time.Now())
 	if err == nil {
 		err = unix.UtimesNanoAt(int(d.file.Fd()), name, []unix.Timespec{now, now}, unix.AT_SYMLINK_NOFOLLOW)
@@ -158,8 +160,8 @@ func (d *dir) touch(name string) error {
 	return nil
 }
 
-// names lists what is in d, in no order.
-func (d *dir) names() ([]string, error) {
+// Names lists what is in d, in no order.
+func (d *Dir) Names() ([]string, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(int(d.file.Fd()), ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	})
@@ -171,11 +173,12 @@ func (d *dir) names() ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-func (d *dir) close() error { return d.file.Close() }
+// Close gives the folder back. Files opened in it stay open.
+func (d *Dir) Close() error { return d.file.Close() }
 
-// lock takes an advisory lock on f, which ends when f is closed or the
+// Lock takes an advisory lock on f, which ends when f is closed or the
 // process ends. It reports false where wait is not set and another holds it.
-func lock(f *os.File, shared, wait bool) (bool, error) {
+func Lock(f *os.File, shared, wait bool) (bool, error) {
 	how := unix.LOCK_EX
 	if shared {
 		how = unix.LOCK_SH
@@ -192,3 +195,23 @@ func lock(f *os.File, shared, wait bool) (bool, error) {
 	}
 	return true, nil
 }
+
+// RemoveDir removes an empty folder inside of d.
+func (d *Dir) RemoveDir(name string) error {
+	if err := unix.Unlinkat(int(d.file.Fd()), name, unix.AT_REMOVEDIR); err != nil {
+		return &fs.PathError{Op: "rmdir", Path: filepath.Join(d.path, name), Err: err}
+	}
+	return nil
+}
+
+// IsRemoved reports whether an open file no longer has a name.
+func IsRemoved(f *os.File) (bool, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return false, &fs.PathError{Op: "stat", Path: f.Name(), Err: err}
+	}
+	return st.Nlink == 0, nil
+}
+
+// Path returns the absolute path of the folder.
+func (d *Dir) Path() string { return d.path }
