@@ -200,7 +200,7 @@ func (c *stdio) take(ctx context.Context, line []byte) {
 		return
 	}
 	switch {
-	case e.Method == "tools/call" && e.ID != nil && c.takeCall(ctx, e):
+	case e.Method == callMethod && e.ID != nil && c.takeCall(ctx, e):
 		return
 	case e.Method == "notifications/cancelled" && c.cancel(e.Params):
 		return
