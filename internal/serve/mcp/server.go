@@ -34,6 +34,9 @@ type Server struct {
 	session *handrail.Session
 	sdk     *mcp.Server
 	info    []byte // what the server says of itself, as JSON
+	// patience is how long a client that has closed its side may wait for
+	// its answers.
+	patience time.Duration
 
 	mu    sync.Mutex
 	shown map[string]bool // the names that the SDK lists
@@ -50,7 +53,7 @@ func New(session *handrail.Session, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{session: session, info: info, shown: map[string]bool{}}
+	s := &Server{session: session, info: info, patience: drainGrace, shown: map[string]bool{}}
 	s.sdk = mcp.NewServer(o.implementation(), &mcp.ServerOptions{
 		Instructions: o.Instructions,
 		Logger:       o.Logger,

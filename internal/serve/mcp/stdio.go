@@ -51,9 +51,11 @@ type stdio struct {
 
 	mu    sync.Mutex
 	calls map[string]context.CancelFunc // open calls by the text of their id
-	asked map[jsonrpc.ID]string         // open requests that the SDK answers, and their methods
-	idle  chan struct{}                 // made at the end of input; closed when nothing is open
-	ready bool                          // the session was opened
+	// answering is how many calls have ended whose answer is not sent yet.
+	answering int
+	asked     map[jsonrpc.ID]string //  open requests that the SDK answers, and their methods
+	idle      chan struct{}         // made at the end of input; closed when nothing is open
+	ready     bool                  // the session was opened
 	// opening is closed when initialize, which is open, is answered.
 	opening chan struct{}
 }
@@ -267,7 +269,7 @@ func (c *stdio) drain(ctx context.Context) {
 	c.idle = idle
 	c.settle()
 	c.mu.Unlock()
-	patience := time.NewTimer(drainGrace)
+	patience := time.NewTimer(c.server.patience)
 	defer patience.Stop()
 	select {
 	case <-idle:
@@ -279,7 +281,7 @@ func (c *stdio) drain(ctx context.Context) {
 
 // settle tells drain that nothing is open any more. c.mu is held.
 func (c *stdio) settle() {
-	if c.idle != nil && len(c.calls)+len(c.asked) == 0 {
+	if c.idle != nil && len(c.calls)+len(c.asked)+c.answering == 0 {
 		close(c.idle)
 		c.idle = nil
 	}

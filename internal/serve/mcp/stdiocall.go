@@ -87,6 +87,12 @@ func (c *stdio) start(ctx context.Context, id string, p callParams, stateless bo
 // answer sends a result, unless the client has taken the call back: it
 // expects no answer then.
 func (c *stdio) answer(ctx context.Context, id string, result *tool.Result, stateless bool) {
+	// The client may use the id again as soon as it has the answer.
+	c.mu.Lock()
+	stop := c.calls[id]
+	delete(c.calls, id)
+	c.answering++
+	c.mu.Unlock()
 	if ctx.Err() == nil {
 		buf := buffers.Get().(*[]byte)
 		line := c.server.appendAnswer((*buf)[:0], json.RawMessage(id), result, stateless)
@@ -96,9 +102,9 @@ func (c *stdio) answer(ctx context.Context, id string, result *tool.Result, stat
 			buffers.Put(buf)
 		}
 	}
+	stop()
 	c.mu.Lock()
-	c.calls[id]()
-	delete(c.calls, id)
+	c.answering--
 	c.settle()
 	c.mu.Unlock()
 }
