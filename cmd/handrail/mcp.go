@@ -57,6 +57,7 @@ func newMCP(t *terminal, f *flags) *cobra.Command {
 	cmd.Flags().BoolVar(&m.conformance, "conformance", false, "serve the fixtures of the official conformance suite instead of the tools")
 	_ = cmd.Flags().MarkHidden("conformance") // it exists
 	_ = cmd.MarkFlagFilename("token-file")
+	cmd.AddCommand(newMCPInstall(t, f))
 	return cmd
 }
 
