@@ -213,6 +213,7 @@ func (h *HTTP) serveOther(w *stream, r *http.Request) {
 		case r.Method == http.MethodGet:
 			h.listen(w, r, s)
 		default:
+			h.calls.cancelSession(id) // the end of a session waits for them
 			h.stateful.ServeHTTP(w, r)
 		}
 	}

@@ -227,7 +227,9 @@ func TestF151_SessionsAreCheckedBeforeAnyStream(t *testing.T) {
 func TestF161_ClientsThatVanishLeaveNothing(t *testing.T) {
 	f := serveTools(t, HTTPOptions{Idle: 100 * time.Millisecond}, oneTool)
 	for range 50 {
-		f.open(t)
+		if a := f.post(t, openBody); a.status != http.StatusOK {
+			t.Fatalf("initialize: %d %s", a.status, a.body)
+		}
 	}
 	deadline := time.Now().Add(10 * time.Second)
 	for {

@@ -22,10 +22,11 @@ type calls struct {
 }
 
 type openCall struct {
-	name   string
-	stop   context.CancelFunc
-	asked  bool // open when stopping began
-	ending bool // told to stop
+	name    string
+	session string // "" for a client without one
+	stop    context.CancelFunc
+	asked   bool // open when stopping began
+	ending  bool // told to stop
 }
 
 // track notes each call of a tool while it runs. One that comes when the
@@ -37,10 +38,11 @@ func (c *calls) track(next mcp.MethodHandler) mcp.MethodHandler {
 			return next(ctx, method, req)
 		}
 		name := cut(call.Params.Name)
-		if id := call.Session.ID(); id != "" {
+		id := call.Session.ID()
+		if id != "" {
 			name = fmt.Sprintf("%s (session %.8s)", name, id)
 		}
-		ctx, end, ok := c.begin(ctx, name)
+		ctx, end, ok := c.begin(ctx, name, id)
 		if !ok {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the server is stopping and takes no more calls"}
 		}
@@ -49,7 +51,7 @@ func (c *calls) track(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-func (c *calls) begin(ctx context.Context, name string) (_ context.Context, end func(), ok bool) {
+func (c *calls) begin(ctx context.Context, name, session string) (_ context.Context, end func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopping {
@@ -58,7 +60,7 @@ func (c *calls) begin(ctx context.Context, name string) (_ context.Context, end 
 	ctx, stop := context.WithCancel(ctx)
 	key := c.next
 	c.next++
-	c.open[key] = &openCall{name: name, stop: stop}
+	c.open[key] = &openCall{name: name, session: session, stop: stop}
 	return ctx, func() { c.end(key) }, true
 }
 
@@ -69,6 +71,7 @@ func (c *calls) end(key int) {
 	delete(c.open, key)
 	call.stop()
 	switch {
+	case !c.stopping:
 	case call.ending:
 		c.cancelled = append(c.cancelled, call.name)
 	case call.asked:
@@ -107,6 +110,18 @@ func (c *calls) cancelAll() {
 	for _, call := range c.open {
 		call.ending = true
 		call.stop()
+	}
+}
+
+// cancelSession tells the open calls of one session to stop.
+func (c *calls) cancelSession(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, call := range c.open {
+		if call.session == id {
+			call.ending = true
+			call.stop()
+		}
 	}
 }
 

@@ -236,6 +236,32 @@ func TestClientDiesMidCall(t *testing.T) {
 	}
 }
 
+func TestEndOfASessionEndsItsCalls(t *testing.T) {
+	running := make(chan string, 2)
+	f := serveTools(t, HTTPOptions{}, func() []tool.Tool { return []tool.Tool{gated("slow", running, nil)} })
+	ended, other := f.open(t), f.open(t)
+	answers := map[string]chan answer{ended: make(chan answer, 1), other: make(chan answer, 1)}
+	for id, answer := range answers {
+		go func() { answer <- f.post(t, toolCall(2, "slow"), sessionHeader, id) }()
+		<-running
+	}
+	if a := f.send(t, t.Context(), http.MethodDelete, "", sessionHeader, ended); a.status != http.StatusNoContent {
+		t.Errorf("DELETE: %d %s", a.status, a.body)
+	}
+	select {
+	case <-answers[ended]:
+	case <-time.After(5 * time.Second):
+		t.Error("the call goes on")
+	}
+	select {
+	case a := <-answers[other]:
+		t.Errorf("a call of another session ends, too: %s", a.body)
+	case <-time.After(50 * time.Millisecond):
+	}
+	f.calls.cancelAll()
+	<-answers[other]
+}
+
 func FuzzLook(f *testing.F) {
 	for _, seed := range []string{openBody, toolCall(1, "x"), `[]`, `{"id":1.5,"method":"a","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":1}}}`, `{"params":{"_meta":null}}`, ``, `{`} {
 		f.Add([]byte(seed))
