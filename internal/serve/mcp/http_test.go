@@ -64,7 +64,7 @@ type answer struct {
 }
 
 // send makes one request; header is key and value by turns.
-func (f face) send(t testing.TB, ctx context.Context, method, body string, header ...string) answer {
+func (f face) send(ctx context.Context, t testing.TB, method, body string, header ...string) answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, f.url, strings.NewReader(body))
 	if err != nil {
@@ -103,7 +103,7 @@ func (f face) send(t testing.TB, ctx context.Context, method, body string, heade
 
 func (f face) post(t testing.TB, body string, header ...string) answer {
 	t.Helper()
-	return f.send(t, context.Background(), http.MethodPost, body, header...)
+	return f.send(context.Background(), t, http.MethodPost, body, header...)
 }
 
 const (
@@ -132,16 +132,16 @@ func toolCall(id any, name string) string {
 // modernPost sends a request of the stateless revision.
 func (f face) modernPost(t testing.TB, method, params string, header ...string) answer {
 	t.Helper()
-	return f.modernSend(t, context.Background(), method, params, header...)
+	return f.modernSend(context.Background(), t, method, params, header...)
 }
 
-func (f face) modernSend(t testing.TB, ctx context.Context, method, params string, header ...string) answer {
+func (f face) modernSend(ctx context.Context, t testing.TB, method, params string, header ...string) answer {
 	t.Helper()
 	if params != "" {
 		params += ","
 	}
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s%s}}`, method, params, metaBody)
-	return f.send(t, ctx, http.MethodPost, body, append([]string{versionHeader, modern, "Mcp-Method", method}, header...)...)
+	return f.send(ctx, t, http.MethodPost, body, append([]string{versionHeader, modern, "Mcp-Method", method}, header...)...)
 }
 
 func (f face) modernCall(t testing.TB, name string) answer {
@@ -197,7 +197,7 @@ func TestEveryModernResultSaysItsType(t *testing.T) {
 func TestF151_SessionsAreCheckedBeforeAnyStream(t *testing.T) {
 	f := serveTools(t, HTTPOptions{}, oneTool)
 	id := f.open(t)
-	if a := f.send(t, t.Context(), http.MethodDelete, "", sessionHeader, id); a.status != http.StatusNoContent {
+	if a := f.send(t.Context(), t, http.MethodDelete, "", sessionHeader, id); a.status != http.StatusNoContent {
 		t.Fatalf("DELETE: %d %s", a.status, a.body)
 	}
 	call := toolCall(2, "apple")
@@ -217,7 +217,7 @@ func TestF151_SessionsAreCheckedBeforeAnyStream(t *testing.T) {
 		"no method":      {"PUT", call, []string{sessionHeader, id}, 405},
 		"modern GET":     {"GET", "", []string{versionHeader, modern}, 405},
 	} {
-		a := f.send(t, t.Context(), c.method, c.body, c.header...)
+		a := f.send(t.Context(), t, c.method, c.body, c.header...)
 		if a.status != c.status || strings.Contains(a.header.Get("Content-Type"), "event-stream") {
 			t.Errorf("%s: %d %s %s", name, a.status, a.header.Get("Content-Type"), a.body)
 		}
@@ -257,7 +257,7 @@ func TestSessionsAreCapped(t *testing.T) {
 	if a := f.modernCall(t, "apple"); a.status != http.StatusOK {
 		t.Errorf("modern: %d %s", a.status, a.body)
 	}
-	f.send(t, t.Context(), http.MethodDelete, "", sessionHeader, first)
+	f.send(t.Context(), t, http.MethodDelete, "", sessionHeader, first)
 	deadline := time.Now().Add(5 * time.Second)
 	for f.post(t, openBody).status != http.StatusOK {
 		if time.Now().After(deadline) {

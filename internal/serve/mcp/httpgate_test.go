@@ -245,7 +245,7 @@ func TestEndOfASessionEndsItsCalls(t *testing.T) {
 		go func() { answer <- f.post(t, toolCall(2, "slow"), sessionHeader, id) }()
 		<-running
 	}
-	if a := f.send(t, t.Context(), http.MethodDelete, "", sessionHeader, ended); a.status != http.StatusNoContent {
+	if a := f.send(t.Context(), t, http.MethodDelete, "", sessionHeader, ended); a.status != http.StatusNoContent {
 		t.Errorf("DELETE: %d %s", a.status, a.body)
 	}
 	select {
