@@ -12,7 +12,7 @@ BENCH     ?= .
 # Test suites that others wrote come as npm packages, pinned by a lock file.
 SUITES    := $(patsubst %/package-lock.json,%/node_modules,$(wildcard internal/*/testdata/*/package-lock.json internal/*/*/testdata/*/package-lock.json))
 
-.PHONY: build demo test bench lint fuzz fmt clean clients
+.PHONY: build demo test bench lint fuzz fmt clean clients conformance
 
 build: ## the binary, static, at bin/handrail
 	CGO_ENABLED=0 go build -trimpath -o bin/handrail ./cmd/handrail
@@ -48,3 +48,9 @@ CLIENTS   ?= bin/clients
 clients: build ## real MCP clients against handrail mcp, with a scripted model on loopback
 	npm install --prefix $(CLIENTS) --no-save --no-audit --no-fund node@22 @anthropic-ai/claude-code@2.1.332
 	test/clients/claude.sh $(CLIENTS)
+
+CONFORMANCE ?= bin/conformance
+
+conformance: build ## the official MCP conformance suite, both eras on one address
+	npm install --prefix $(CONFORMANCE) --no-save --no-audit --no-fund --silent node@22 @modelcontextprotocol/conformance@0.2.0-alpha.12
+	test/conformance/run.sh bin/handrail $(CONFORMANCE)

@@ -3,53 +3,137 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/handrail-tools/handrail"
 	"github.com/handrail-tools/handrail/internal/serve/mcp"
+	"github.com/handrail-tools/handrail/internal/serve/mcp/conformance"
 	"github.com/handrail-tools/handrail/tool"
 )
 
+// tokenVariable names the environment variable that may hold the token of
+// the HTTP server.
+const tokenVariable = "HANDRAIL_MCP_TOKEN"
+
+// mcpFlags say how the server is reached.
+type mcpFlags struct {
+	http, tokenFile string
+	hosts           []string
+	conformance     bool
+}
+
 func newMCP(t *terminal, f *flags) *cobra.Command {
-	return &cobra.Command{
+	m := &mcpFlags{}
+	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Serve the tools to an MCP client over stdin and stdout",
+		Short: "Serve the tools to MCP clients",
 		Long: "Serve the tools to a client of the Model Context Protocol over stdin and stdout, until the client\n" +
-			"closes them. The client sees the same tools under the same rules as every other caller. What needs\n" +
-			"a person's approval is refused: run with --mode, or write a rule, for what the client may do.",
+			"closes them, or with --http to many clients at http://ADDR" + mcp.Path + ". A client sees the same tools\n" +
+			"under the same rules as every other caller. What needs a person's approval is refused: run with\n" +
+			"--mode, or write a rule, for what the client may do.\n\n" +
+			"Over HTTP each client that opens a session has its own view and log; an address that other machines\n" +
+			"reach needs a token, from --token-file or " + tokenVariable + ".",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logger := slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-			s, _, err := f.open(cmd.Context(), handrail.Options{
-				Origin: tool.Origin{Kind: tool.OriginMCP},
-				// A client has a loop guard of its own, or polls on purpose.
-				Guard:  handrail.GuardAdvise,
-				Logger: logger,
-			})
-			if err != nil {
-				return err
+			if m.http == "" {
+				if m.tokenFile != "" || len(m.hosts) > 0 || m.conformance {
+					return usage(errors.New("--token-file and --allow-host need --http"))
+				}
+				return t.serveStdio(cmd.Context(), f, logger)
 			}
-			err = t.serve(cmd.Context(), s, logger)
-			return failure(errors.Join(err, s.Close()))
+			return t.serveHTTP(cmd.Context(), f, m, logger)
 		},
 	}
+	cmd.Flags().StringVar(&m.http, "http", "", "address to serve HTTP at, as 127.0.0.1:8080")
+	cmd.Flags().StringVar(&m.tokenFile, "token-file", "", "file with the token that HTTP clients must send")
+	cmd.Flags().StringSliceVar(&m.hosts, "allow-host", nil, "name under which HTTP clients reach this machine")
+	cmd.Flags().BoolVar(&m.conformance, "conformance", false, "serve the fixtures of the official conformance suite instead of the tools")
+	_ = cmd.Flags().MarkHidden("conformance") // it exists
+	_ = cmd.MarkFlagFilename("token-file")
+	cmd.AddCommand(newMCPInstall(t, f))
+	return cmd
 }
 
-// serve speaks with the client until it goes away or the program is told to
-// stop, neither of which is a failure.
-func (t *terminal) serve(ctx context.Context, s *handrail.Session, logger *slog.Logger) error {
-	server, err := mcp.New(s, mcp.Options{Version: readVersion().Version, Logger: logger})
+func (f *flags) openMCP(ctx context.Context, logger *slog.Logger) (*handrail.Session, error) {
+	s, _, err := f.open(ctx, handrail.Options{
+		Origin: tool.Origin{Kind: tool.OriginMCP},
+		// A client has a loop guard of its own, or polls on purpose.
+		Guard:  handrail.GuardAdvise,
+		Logger: logger,
+	})
+	return s, err
+}
+
+// serveStdio speaks with the client until it goes away or the program is
+// told to stop, neither of which is a failure.
+func (t *terminal) serveStdio(ctx context.Context, f *flags, logger *slog.Logger) error {
+	s, err := f.openMCP(ctx, logger)
 	if err != nil {
 		return err
 	}
-	err = server.ServeStdio(ctx, io.NopCloser(t.in), nopWriteCloser{t.out})
-	if ctx.Err() != nil {
-		return nil
+	server, err := mcp.New(s, mcpOptions(logger))
+	if err == nil {
+		err = server.ServeStdio(ctx, io.NopCloser(t.in), nopWriteCloser{t.out})
+		if ctx.Err() != nil {
+			err = nil
+		}
 	}
-	return err
+	return failure(errors.Join(err, s.Close()))
+}
+
+func mcpOptions(logger *slog.Logger) mcp.Options {
+	return mcp.Options{Version: readVersion().Version, Logger: logger}
+}
+
+// serveHTTP serves clients until the program is told to stop.
+func (t *terminal) serveHTTP(ctx context.Context, f *flags, m *mcpFlags, logger *slog.Logger) error {
+	token, err := m.token()
+	if err != nil {
+		return usage(err)
+	}
+	o := mcp.HTTPOptions{Token: token, Hosts: m.hosts, Logger: logger}
+	if m.conformance {
+		o.Open = conformance.Open
+	} else {
+		o.Open = mcp.SessionPeers(func(ctx context.Context) (*handrail.Session, error) { return f.openMCP(ctx, logger) }, mcpOptions(logger))
+	}
+	server, err := mcp.NewHTTP(ctx, o)
+	if err != nil {
+		return err
+	}
+	listener, err := server.Listen(ctx, m.http)
+	if err != nil {
+		return errors.Join(usage(err), server.Close())
+	}
+	fmt.Fprintf(t.err, "serving MCP at http://%s%s\n", listener.Addr(), mcp.Path)
+	return failure(errors.Join(server.Serve(ctx, listener), server.Close()))
+}
+
+// token is what clients must send, or "".
+func (m *mcpFlags) token() (string, error) {
+	text, from := os.Getenv(tokenVariable), tokenVariable
+	if m.tokenFile != "" {
+		data, err := os.ReadFile(m.tokenFile)
+		if err != nil {
+			return "", fmt.Errorf("reading the token: %w", err)
+		}
+		text, from = string(data), m.tokenFile
+		if strings.TrimSpace(text) == "" {
+			return "", fmt.Errorf("%s holds no token", from)
+		}
+	}
+	token := strings.TrimSpace(text)
+	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fmt.Errorf("the token in %s must be one line of visible ASCII characters", from)
+	}
+	return token, nil
 }
 
 // nopWriteCloser leaves closing to the process.

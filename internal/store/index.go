@@ -156,8 +156,8 @@ func within(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
 // absorb adds the records of a journal that are not there yet. The journal
 // may then be emptied.
 func (x *index) absorb(ctx context.Context, j *journal) error {
-	var records []*record
-	if err := readJournal(j.file, nil, func(r *record) { records = append(records, r) }); err != nil || len(records) == 0 {
+	records, err := j.records()
+	if err != nil || len(records) == 0 {
 		return err
 	}
 	db, err := x.open(ctx, true)
@@ -165,9 +165,13 @@ func (x *index) absorb(ctx context.Context, j *journal) error {
 		return fmt.Errorf("opening %s: %w", indexName, err)
 	}
 	return within(ctx, db, func(tx *sql.Tx) error {
+		in, err := newInserter(ctx, tx)
+		if err != nil {
+			return err
+		}
 		added, bytes := 0, int64(0)
 		for _, r := range records {
-			fresh, err := insert(ctx, tx, r)
+			fresh, err := in.insert(ctx, r)
 			if err != nil {
 				return err
 			}
@@ -176,16 +180,27 @@ func (x *index) absorb(ctx context.Context, j *journal) error {
 				bytes += r.size()
 			}
 		}
-		_, err := tx.ExecContext(ctx, "UPDATE totals SET entries = entries + ?, bytes = bytes + ?", added, bytes)
+		_, err = tx.ExecContext(ctx, "UPDATE totals SET entries = entries + ?, bytes = bytes + ?", added, bytes)
 		return err
 	})
 }
 
+// inserter holds the two statements that add a record. They end with their
+// transaction.
+type inserter struct{ entry, part *sql.Stmt }
+
+func newInserter(ctx context.Context, tx *sql.Tx) (in inserter, err error) {
+	if in.entry, err = tx.PrepareContext(ctx, `INSERT OR IGNORE INTO entries
+		(id, created, size, session, workspace, tool, call, verbatim, lines, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`); err != nil {
+		return in, err
+	}
+	in.part, err = tx.PrepareContext(ctx, "INSERT INTO parts (entry, mime, size, data, sum) VALUES (?, ?, ?, ?, ?)")
+	return in, err
+}
+
 // insert adds one record. It reports false where it is there already.
-func insert(ctx context.Context, tx *sql.Tx, r *record) (fresh bool, err error) {
-	res, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO entries
-		(id, created, size, session, workspace, tool, call, verbatim, lines, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, r.Created, r.size(), r.Session, r.Workspace, r.Tool, r.Call, r.Verbatim, r.Lines, []byte(r.Metadata))
+func (in inserter) insert(ctx context.Context, r *record) (fresh bool, err error) {
+	res, err := in.entry.ExecContext(ctx, r.ID, r.Created, r.size(), r.Session, r.Workspace, r.Tool, r.Call, r.Verbatim, r.Lines, []byte(r.Metadata))
 	if err != nil {
 		return false, err
 	}
@@ -198,8 +213,7 @@ func insert(ctx context.Context, tx *sql.Tx, r *record) (fresh bool, err error) 
 	}
 	for _, p := range r.Parts {
 		sum := sql.NullString{String: p.Sum, Valid: p.Sum != ""}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO parts (entry, mime, size, data, sum) VALUES (?, ?, ?, ?, ?)",
-			entry, p.MIME, p.Size, p.Data, sum); err != nil {
+		if _, err := in.part.ExecContext(ctx, entry, p.MIME, p.Size, p.Data, sum); err != nil {
 			return false, err
 		}
 	}

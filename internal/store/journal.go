@@ -19,8 +19,8 @@ const (
 	// fullJournal is the size in bytes, and fullRecords the number of
 	// records, at which a journal is moved into the index. They bound what
 	// a reader scans and what a move writes at once.
-	fullJournal = 1 << 20
-	fullRecords = 256
+	fullJournal = 4 << 20
+	fullRecords = 1024
 )
 
 // journal is the file into which one process writes its results. The lock on
@@ -29,7 +29,10 @@ const (
 type journal struct {
 	file *os.File
 	size int64
-	ids  []string // written by this process
+	// own are the records that this process wrote, which the index takes
+	// from here. found says that there were others before.
+	own   []*record
+	found bool
 }
 
 // acquireJournal locks the first journal that no process holds.
@@ -60,7 +63,7 @@ func adopt(f *os.File) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{file: f, size: info.Size()}
+	j := &journal{file: f, size: info.Size(), found: info.Size() > 0}
 	if j.size == 0 {
 		return j, nil
 	}
@@ -90,7 +93,17 @@ func (j *journal) write(lines []byte) error {
 	return nil
 }
 
-func (j *journal) full() bool { return j.size >= fullJournal || len(j.ids) >= fullRecords }
+func (j *journal) full() bool { return j.size >= fullJournal || len(j.own) >= fullRecords }
+
+// records returns all that is in the journal.
+func (j *journal) records() ([]*record, error) {
+	if !j.found {
+		return j.own, nil
+	}
+	var all []*record
+	err := readJournal(j.file, nil, func(r *record) { all = append(all, r) })
+	return all, err
+}
 
 // close gives the journal up, with what is in it.
 func (j *journal) close() error { return j.file.Close() }

@@ -108,9 +108,7 @@ func (s *Store) writeLines(lines []byte, batch []*record, spilled int64) error {
 	if err := s.own.write(lines); err != nil {
 		return err
 	}
-	for _, r := range batch {
-		s.own.ids = append(s.own.ids, r.ID)
-	}
+	s.own.journal.own = append(s.own.journal.own, batch...)
 	s.own.spilled += spilled
 	if s.own.full() {
 		signal(s.full)

@@ -256,8 +256,8 @@ func (s *Store) move(ctx context.Context, j *journal) error {
 	}
 	err = errors.Join(err, j.close())
 	s.mu.Lock()
-	for _, id := range j.ids {
-		delete(s.pending, id)
+	for _, r := range j.own {
+		delete(s.pending, r.ID)
 	}
 	s.mu.Unlock()
 	if err != nil {

@@ -319,8 +319,8 @@ func TestTheQueueIsBounded(t *testing.T) {
 	if len(s.queue) != maxQueue {
 		t.Errorf("%d results wait", len(s.queue))
 	}
-	if len(s.own.ids) != 11 {
-		t.Errorf("%d results were written by their callers", len(s.own.ids))
+	if len(s.own.journal.own) != 11 {
+		t.Errorf("%d results were written by their callers", len(s.own.journal.own))
 	}
 }
 

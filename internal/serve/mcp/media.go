@@ -7,6 +7,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// contentURI is the address of content that came with a result and has no
+// other.
+const contentURI = "handrail://content"
+
 // media turns content that is not text into the kind that its type asks for.
 func media(m tool.Media) mcp.Content {
 	switch {
@@ -15,6 +19,6 @@ func media(m tool.Media) mcp.Content {
 	case strings.HasPrefix(m.MIME, "audio/"):
 		return &mcp.AudioContent{MIMEType: m.MIME, Data: m.Data}
 	default:
-		return &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "handrail://content", MIMEType: m.MIME, Blob: m.Data}}
+		return &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: contentURI, MIMEType: m.MIME, Blob: m.Data}}
 	}
 }

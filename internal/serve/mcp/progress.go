@@ -1,11 +1,6 @@
 package mcp
 
-import (
-	"context"
-
-	"github.com/handrail-tools/handrail/tool"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-)
+import "github.com/handrail-tools/handrail/tool"
 
 // reporter sends one call's progress to its client. The tool never waits for
 // the client: a report that finds the row full is dropped, since the next
@@ -16,34 +11,34 @@ type reporter struct {
 	ended   chan struct{}
 }
 
-func newReporter(ctx context.Context, session *mcp.ServerSession, token any) *reporter {
+// newReporter returns a reporter that sends with send, one after the other.
+// It must be stopped.
+func newReporter(send func(tool.Progress)) *reporter {
 	r := &reporter{reports: make(chan tool.Progress, 16), quit: make(chan struct{}), ended: make(chan struct{})}
-	go func() {
-		defer close(r.ended)
-		last := -1.0
-		send := func(p tool.Progress) {
-			if p.Done <= last {
-				return // progress must grow
-			}
-			last = p.Done
-			// A client that cannot take a report loses only the report.
-			_ = session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-				ProgressToken: token, Message: p.Message, Progress: p.Done, Total: p.Total,
-			})
-		}
-		for {
-			select {
-			case p := <-r.reports:
-				send(p)
-			case <-r.quit:
-				for len(r.reports) > 0 {
-					send(<-r.reports)
-				}
-				return
-			}
-		}
-	}()
+	go r.run(send)
 	return r
+}
+
+func (r *reporter) run(send func(tool.Progress)) {
+	defer close(r.ended)
+	last := -1.0
+	pass := func(p tool.Progress) {
+		if p.Done > last { // progress must grow
+			last = p.Done
+			send(p)
+		}
+	}
+	for {
+		select {
+		case p := <-r.reports:
+			pass(p)
+		case <-r.quit:
+			for len(r.reports) > 0 {
+				pass(<-r.reports)
+			}
+			return
+		}
+	}
 }
 
 func (r *reporter) report(p tool.Progress) {

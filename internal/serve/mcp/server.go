@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/handrail-tools/handrail"
 	"github.com/handrail-tools/handrail/tool"
@@ -32,22 +33,32 @@ type Options struct {
 type Server struct {
 	session *handrail.Session
 	sdk     *mcp.Server
-	placed  *placed
+	info    []byte // what the server says of itself, as JSON
+	// patience is how long a client that has closed its side may wait for
+	// its answers.
+	patience time.Duration
 
 	mu    sync.Mutex
 	shown map[string]bool // the names that the SDK lists
 }
+
+const callMethod = "tools/call"
 
 // New returns a server for the session. The session outlives it.
 func New(session *handrail.Session, o Options) (*Server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{session: session, placed: newPlaced(), shown: map[string]bool{}}
-	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "handrail", Title: "Handrail", Version: o.Version}, &mcp.ServerOptions{
+	info, err := json.Marshal(o.implementation())
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{session: session, info: info, patience: drainGrace, shown: map[string]bool{}}
+	s.sdk = mcp.NewServer(o.implementation(), &mcp.ServerOptions{
 		Instructions: o.Instructions,
 		Logger:       o.Logger,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+		SetCacheable: cacheable,
 	})
 	s.sdk.AddReceivingMiddleware(s.intercept)
 	if err := s.refresh(); err != nil {
@@ -56,23 +67,21 @@ func New(session *handrail.Session, o Options) (*Server, error) {
 	return s, nil
 }
 
-// ServeStdio speaks over a pair of streams until the client goes away or ctx
-// ends. Calls that are still running then are cancelled.
-func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	return s.serve(ctx, draining{&mcp.IOTransport{Reader: in, Writer: out}, s.placed})
-}
-
 func (s *Server) serve(ctx context.Context, t mcp.Transport) error {
-	stop := s.session.Subscribe(func() {
-		// A list that cannot be shown was refused at registration already.
-		_ = s.refresh()
-	})
-	defer stop()
+	defer s.watch()()
 	err := s.sdk.Run(ctx, t)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
 		return nil // the client went away, which is how a session ends
 	}
 	return err
+}
+
+// watch keeps the list in line with the session until stop is called.
+func (s *Server) watch() (stop func()) {
+	return s.session.Subscribe(func() {
+		// A list that cannot be shown was refused at registration already.
+		_ = s.refresh()
+	})
 }
 
 // refresh brings the SDK's list in line with the session's. The SDK tells
@@ -127,33 +136,89 @@ func declare(spec handrail.Spec) (*mcp.Tool, error) {
 	return t, nil
 }
 
+// listTTL is how long a client of the stateless revision may keep a list
+// before it asks again, where it does not listen for changes.
+const listTTL = time.Minute
+
+// cacheable says how long a result holds. Everything is private: what is
+// shown depends on what the operator allows this client.
+func cacheable(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
+	c.CacheScope = "private"
+	if _, contents := req.(*mcp.ReadResourceRequest); !contents {
+		c.TTLMs = int(listTTL.Milliseconds())
+	}
+}
+
+// calledName is the context's key for the name that a call came with.
+type calledName struct{}
+
 // intercept passes every tools/call to the session, also one that names an
-// alias or no tool at all, which the SDK would refuse by itself.
+// alias or no tool at all, which the SDK would refuse by itself. Such a call
+// goes under the name of a listed tool, since only the SDK's own way gives
+// the result what its revision asks for.
 func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		if call, ok := req.(*mcp.CallToolRequest); ok && method == "tools/call" {
+		call, ok := req.(*mcp.CallToolRequest)
+		if !ok || method != callMethod {
+			return next(ctx, method, req)
+		}
+		carrier := s.carrier(call.Params.Name)
+		switch carrier {
+		case call.Params.Name:
+			return next(ctx, method, req)
+		case "":
 			return s.call(ctx, call)
 		}
-		return next(ctx, method, req)
+		params := *call.Params
+		params.Name = carrier
+		ctx = context.WithValue(ctx, calledName{}, call.Params.Name)
+		return next(ctx, method, &mcp.CallToolRequest{Session: call.Session, Params: &params, Extra: call.Extra})
 	}
+}
+
+// carrier returns the name itself if the SDK lists it, or else one that it
+// does list.
+func (s *Server) carrier(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shown[name] {
+		return name
+	}
+	for listed := range s.shown {
+		return listed
+	}
+	return ""
 }
 
 // call runs one call. ctx ends when the client cancels or goes away.
 func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	c := handrail.Call{Tool: req.Params.Name, Args: req.Params.Arguments}
+	if name, ok := ctx.Value(calledName{}).(string); ok {
+		c.Tool = name
+	}
 	if token := req.Params.GetProgressToken(); token != nil {
-		r := newReporter(ctx, req.Session, token)
+		r := newReporter(func(p tool.Progress) {
+			// A client that cannot take a report loses only the report.
+			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+				ProgressToken: token, Message: p.Message, Progress: p.Done, Total: p.Total,
+			})
+		})
 		defer r.stop()
 		c.Progress = r.report
 	}
-	run := s.session.Start(ctx, c)
-	s.placed.tell()
-	r := run()[0]
+	r := s.session.Run(ctx, c)[0]
 	if r.Code == tool.CodeUnknownTool {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: r.Text}
 	}
 	return wire(r), nil
 }
+
+// The keys of what a host may want to know beside a result.
+const (
+	metaCode    = "handrail/code"
+	metaResult  = "handrail/result"
+	metaChanged = "handrail/changed"
+)
 
 // wire turns a result into its wire form.
 func wire(r *tool.Result) *mcp.CallToolResult {
@@ -169,13 +234,13 @@ func wire(r *tool.Result) *mcp.CallToolResult {
 	}
 	meta := mcp.Meta{}
 	if r.Code != "" {
-		meta["handrail/code"] = string(r.Code)
+		meta[metaCode] = string(r.Code)
 	}
 	if r.ID != "" {
-		meta["handrail/result"] = r.ID
+		meta[metaResult] = r.ID
 	}
 	if len(r.Changed) > 0 {
-		meta["handrail/changed"] = r.Changed
+		meta[metaChanged] = r.Changed
 	}
 	if len(meta) > 0 {
 		out.Meta = meta

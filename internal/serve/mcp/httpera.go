@@ -1,0 +1,81 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// The headers that say whose a request is.
+const (
+	versionHeader = "Mcp-Protocol-Version"
+	sessionHeader = "Mcp-Session-Id"
+)
+
+// glance is what must be known of a body to send it to the right handler.
+type glance struct {
+	id      json.RawMessage // nil for what is no request
+	method  string
+	version string // the revision that the request itself names
+	batch   bool
+}
+
+// look reads a body as far as that.
+func look(body []byte) (glance, *refusal) {
+	body = bytes.TrimSpace(body)
+	if bytes.HasPrefix(body, []byte("[")) {
+		return glance{batch: true}, nil
+	}
+	var message struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	if !json.Valid(body) {
+		no := refuse(http.StatusBadRequest, "the body is no JSON")
+		no.code = jsonrpc.CodeParseError
+		return glance{}, no
+	}
+	if json.Unmarshal(body, &message) != nil {
+		return glance{}, refuse(http.StatusBadRequest, "the body must be one JSON-RPC object")
+	}
+	g := glance{method: message.Method}
+	if message.Method != "" && !bytes.Equal(message.ID, []byte("null")) {
+		g.id = message.ID
+	}
+	var params struct {
+		Meta map[string]json.RawMessage `json:"_meta"`
+	}
+	if json.Unmarshal(message.Params, &params) == nil {
+		if raw, ok := params.Meta["io.modelcontextprotocol/protocolVersion"]; ok {
+			g.version = string(raw)
+		}
+	}
+	return g, nil
+}
+
+// modern reports whether a request is of the stateless revision or a later
+// one, by its header, by what it says in itself, or by its method. Where
+// they disagree it is: the stateless handler says how.
+func (g glance) modern(header string) bool {
+	return header >= modern || g.version != "" || g.method == "server/discover" || g.method == "subscriptions/listen"
+}
+
+// idKey is the same for ids that the SDK takes for the same: of a number
+// only the whole part counts.
+func idKey(raw json.RawMessage) string {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return ""
+	}
+	switch v := v.(type) {
+	case float64:
+		return strconv.FormatInt(int64(v), 10)
+	case string:
+		return strconv.Quote(v)
+	}
+	return ""
+}
