@@ -163,7 +163,7 @@ func TestBothErasAtOneAddress(t *testing.T) {
 		t.Errorf("discover: %d %s", found.status, found.body)
 	}
 	listed := f.modernPost(t, "tools/list", "")
-	if r := listed.message.Result; r["ttlMs"] != 60000.0 || r["cacheScope"] != "private" || r["resultType"] != "complete" {
+	if r := listed.message.Result; r["ttlMs"] != 0.0 || r["cacheScope"] != "private" || r["resultType"] != "complete" {
 		t.Errorf("list: %s", listed.body)
 	}
 }

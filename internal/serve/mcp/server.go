@@ -136,17 +136,13 @@ func declare(spec handrail.Spec) (*mcp.Tool, error) {
 	return t, nil
 }
 
-// listTTL is how long a client of the stateless revision may keep a list
-// before it asks again, where it does not listen for changes.
-const listTTL = time.Minute
-
 // cacheable says how long a result holds. Everything is private: what is
-// shown depends on what the operator allows this client.
-func cacheable(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
+// shown depends on what the operator allows this client. Nothing holds: the
+// list changes when the session's rules do, and a client that kept it would
+// see what it may not call.
+func cacheable(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
 	c.CacheScope = "private"
-	if _, contents := req.(*mcp.ReadResourceRequest); !contents {
-		c.TTLMs = int(listTTL.Milliseconds())
-	}
+	c.TTLMs = 0
 }
 
 // calledName is the context's key for the name that a call came with.
