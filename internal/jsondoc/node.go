@@ -83,6 +83,9 @@ func NewString(text string) Node {
 	return Node{Kind: String, Raw: raw, escaped: len(raw) != len(text)+2}
 }
 
+// AppendString appends text as a JSON string, as [NewString] writes it.
+func AppendString(dst []byte, text string) []byte { return appendQuoted(dst, text) }
+
 // Text returns a string's text, and "" for any other kind.
 func (n *Node) Text() string {
 	if n.Kind != String {

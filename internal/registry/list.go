@@ -92,15 +92,10 @@ func listJSON(listed []Listed) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = appendString(append(out, "\n{\"name\":"...), l.Name)
-		out = appendString(append(out, `,"description":`...), l.Description)
+		out = jsondoc.AppendString(append(out, "\n{\"name\":"...), l.Name)
+		out = jsondoc.AppendString(append(out, `,"description":`...), l.Description)
 		out = append(append(out, `,"input_schema":`...), l.Input...)
 		out = append(out, '}')
 	}
 	return append(out, "\n]\n"...)
-}
-
-func appendString(out []byte, s string) []byte {
-	n := jsondoc.NewString(s)
-	return n.Append(out)
 }

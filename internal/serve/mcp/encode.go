@@ -27,7 +27,7 @@ func (s *Server) appendAnswer(dst []byte, id json.RawMessage, r *tool.Result, st
 	dst = append(dst, `"content":[`...)
 	if r.Text != "" || len(r.Media) == 0 {
 		dst = append(dst, `{"type":"text","text":`...)
-		dst = append(appendString(dst, r.Text), '}')
+		dst = append(jsondoc.AppendString(dst, r.Text), '}')
 	}
 	for i, m := range r.Media {
 		if i > 0 || r.Text != "" {
@@ -67,11 +67,11 @@ func (s *Server) appendMeta(dst []byte, r *tool.Result, stateless bool) []byte {
 	}
 	if r.Code != "" {
 		key(metaCode)
-		dst = appendString(dst, string(r.Code))
+		dst = jsondoc.AppendString(dst, string(r.Code))
 	}
 	if r.ID != "" {
 		key(metaResult)
-		dst = appendString(dst, r.ID)
+		dst = jsondoc.AppendString(dst, r.ID)
 	}
 	if len(r.Changed) > 0 {
 		key(metaChanged)
@@ -80,7 +80,7 @@ func (s *Server) appendMeta(dst []byte, r *tool.Result, stateless bool) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = appendString(dst, name)
+			dst = jsondoc.AppendString(dst, name)
 		}
 		dst = append(dst, ']')
 	}
@@ -109,7 +109,7 @@ func appendMedia(dst []byte, m tool.Media) []byte {
 	} else {
 		dst = append(dst, `{"type":"resource","resource":{"uri":"`+contentURI+`","mimeType":`...)
 	}
-	dst = appendString(dst, m.MIME)
+	dst = jsondoc.AppendString(dst, m.MIME)
 	dst = append(append(append(dst, `,"`...), data...), `":"`...)
 	dst = base64.StdEncoding.AppendEncode(dst, m.Data)
 	dst = append(dst, `"}`...)
@@ -130,16 +130,11 @@ func appendRaw(dst []byte, raw json.RawMessage) []byte {
 	return line.Bytes()
 }
 
-func appendString(dst []byte, text string) []byte {
-	n := jsondoc.NewString(text)
-	return n.Append(dst)
-}
-
 // appendError appends the line that refuses a request.
 func appendError(dst []byte, id json.RawMessage, code int64, text string) []byte {
 	dst = appendHead(dst, id)
 	dst = strconv.AppendInt(append(dst, `"error":{"code":`...), code, 10)
-	dst = appendString(append(dst, `,"message":`...), text)
+	dst = jsondoc.AppendString(append(dst, `,"message":`...), text)
 	return append(dst, "}}\n"...)
 }
 
@@ -152,7 +147,7 @@ func appendProgress(dst []byte, token json.RawMessage, p tool.Progress) []byte {
 		dst = appendFloat(append(dst, `,"total":`...), p.Total)
 	}
 	if p.Message != "" {
-		dst = appendString(append(dst, `,"message":`...), p.Message)
+		dst = jsondoc.AppendString(append(dst, `,"message":`...), p.Message)
 	}
 	return append(dst, "}}\n"...)
 }
