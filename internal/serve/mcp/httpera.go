@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -34,12 +35,12 @@ func look(body []byte) (glance, *refusal) {
 		Method string          `json:"method"`
 		Params json.RawMessage `json:"params"`
 	}
-	if !json.Valid(body) {
+	var syntax *json.SyntaxError
+	if err := json.Unmarshal(body, &message); errors.As(err, &syntax) {
 		no := refuse(http.StatusBadRequest, "the body is no JSON")
 		no.code = jsonrpc.CodeParseError
 		return glance{}, no
-	}
-	if json.Unmarshal(body, &message) != nil {
+	} else if err != nil {
 		return glance{}, refuse(http.StatusBadRequest, "the body must be one JSON-RPC object")
 	}
 	g := glance{method: message.Method}

@@ -193,11 +193,11 @@ type envelope struct {
 // returns.
 func (c *stdio) take(ctx context.Context, line []byte) {
 	var e envelope
-	if !json.Valid(line) {
+	var syntax *json.SyntaxError
+	if err := json.Unmarshal(line, &e); errors.As(err, &syntax) {
 		c.refuse(nil, jsonrpc.CodeParseError, "this line is no JSON")
 		return
-	}
-	if err := json.Unmarshal(line, &e); err != nil {
+	} else if err != nil {
 		c.refuse(nil, jsonrpc.CodeInvalidRequest, "a message is one JSON-RPC object a line; batches are not part of the protocol")
 		return
 	}
