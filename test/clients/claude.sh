@@ -10,8 +10,8 @@ scratch=$(mktemp -d)
 trap 'exec 3>&-; rm -rf "$scratch"' EXIT
 
 (cd "$here" && CGO_ENABLED=0 go build -o "$scratch/handrail" ./cmd/handrail && go build -o "$scratch/model" ./test/clients/model)
-mkdir "$scratch/work" "$scratch/home"
-printf 'the answer is 42\n' >"$scratch/work/notes.txt"
+mkdir "$scratch/files" "$scratch/home"
+printf 'the answer is 42\n' >"$scratch/files/notes.txt"
 mkfifo "$scratch/alive"
 "$scratch/model" -tool mcp__handrail__read_file -args '{"path":"notes.txt"}' -log "$scratch/requests.jsonl" \
 	<"$scratch/alive" >"$scratch/address" &
@@ -19,9 +19,9 @@ exec 3>"$scratch/alive" # the model ends when this is closed
 for _ in $(seq 50); do [ -s "$scratch/address" ] && break || sleep 0.1; done
 
 cat >"$scratch/mcp.json" <<JSON
-{"mcpServers":{"handrail":{"type":"stdio","command":"$scratch/handrail","args":["mcp","-w","$scratch/work"]}}}
+{"mcpServers":{"handrail":{"type":"stdio","command":"$scratch/handrail","args":["mcp","-w","$scratch/files"]}}}
 JSON
-cd "$scratch/work"
+cd "$scratch/files"
 env -i HOME="$scratch/home" PATH="$modules/.bin:$PATH" ANTHROPIC_API_KEY=fake ANTHROPIC_BASE_URL="http://$(cat "$scratch/address")" \
 	ENABLE_TOOL_SEARCH=false DISABLE_TELEMETRY=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 \
 	timeout 60 claude -p 'read the notes' --mcp-config "$scratch/mcp.json" --strict-mcp-config \
