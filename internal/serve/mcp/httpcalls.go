@@ -12,6 +12,8 @@ import (
 
 // calls are the calls of tools that run, of all clients.
 type calls struct {
+	posts posts
+
 	mu       sync.Mutex
 	next     int
 	open     map[int]*openCall
@@ -47,6 +49,7 @@ func (c *calls) track(next mcp.MethodHandler) mcp.MethodHandler {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the server is stopping and takes no more calls"}
 		}
 		defer end()
+		ctx = c.posts.mark(ctx, call)
 		return next(ctx, method, req)
 	}
 }

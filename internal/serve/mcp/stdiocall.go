@@ -16,6 +16,8 @@ import (
 type callParams struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
+	State     string          `json:"requestState"`
+	Answers   json.RawMessage `json:"inputResponses"`
 	Meta      struct {
 		ProgressToken json.RawMessage `json:"progressToken"`
 		Version       string          `json:"io.modelcontextprotocol/protocolVersion"`
@@ -74,19 +76,38 @@ func (c *stdio) start(ctx context.Context, id string, p callParams, stateless bo
 		r = newReporter(func(report tool.Progress) { _ = c.send(appendProgress(nil, p.Meta.ProgressToken, report)) })
 		call.Progress = r.report
 	}
-	wait := c.server.session.Start(ctx, call)
-	go func() {
-		result := wait()[0]
-		if r != nil {
-			r.stop()
-		}
-		c.answer(ctx, id, result, stateless)
-	}()
+	ctx, round, err := c.askerOf(ctx, p, stateless)
+	if err != nil {
+		c.answer(ctx, id, func(line []byte) []byte { return appendError(line, json.RawMessage(id), err.Code, err.Message) })
+		return
+	}
+	begin := func() {
+		h := c.server.enter()
+		wait := h.session.Start(ctx, call)
+		go func() {
+			result := c.server.explain(wait()[0])
+			c.server.leave(h)
+			if r != nil {
+				r.stop()
+			}
+			c.answer(ctx, id, func(line []byte) []byte {
+				if form, state := round.question(result); form != nil {
+					return c.server.appendQuestion(line, json.RawMessage(id), form, state)
+				}
+				return c.server.appendAnswer(line, json.RawMessage(id), result, stateless)
+			})
+		}()
+	}
+	if stateless || c.server.roots == nil {
+		begin()
+		return
+	}
+	c.server.whenRooted(ctx, c.server.client(), begin)
 }
 
-// answer sends a result, unless the client has taken the call back: it
+// answer sends what write appends, unless the client has taken the call back: it
 // expects no answer then.
-func (c *stdio) answer(ctx context.Context, id string, result *tool.Result, stateless bool) {
+func (c *stdio) answer(ctx context.Context, id string, write func(line []byte) []byte) {
 	// The client may use the id again as soon as it has the answer.
 	c.mu.Lock()
 	stop := c.calls[id]
@@ -95,7 +116,7 @@ func (c *stdio) answer(ctx context.Context, id string, result *tool.Result, stat
 	c.mu.Unlock()
 	if ctx.Err() == nil {
 		buf := buffers.Get().(*[]byte)
-		line := c.server.appendAnswer((*buf)[:0], json.RawMessage(id), result, stateless)
+		line := write((*buf)[:0])
 		_ = c.send(line) // a client that has gone needs no answer
 		if cap(line) <= maxKept {
 			*buf = line
