@@ -123,7 +123,7 @@ func (r *round) question(result *tool.Result) (form *mcp.ElicitParams, state str
 func actOf(q handrail.ApprovalRequest) string {
 	h := sha256.New()
 	a := q.Act
-	fmt.Fprintf(h, "%q %q %q %q %q %q %q %q %q %d", q.Tool, q.Digest, q.Rule, q.Reason, a.Reads, a.Trees, a.Writes, a.Hosts, a.Command, a.Effects)
+	fmt.Fprintf(h, "%q %q %q %q %q %q %q %q %q %d", q.Tool, canonical(q.Args), q.Rule, q.Reason, a.Reads, a.Trees, a.Writes, a.Hosts, a.Command, a.Effects)
 	if a.Spec != nil {
 		fmt.Fprintf(h, " %q %q %q %q %d", a.Spec.Name, a.Spec.Title, a.Spec.Description, a.Spec.Input, a.Spec.Effects)
 	}
