@@ -85,24 +85,28 @@ func ways() []way {
 
 func overMemory(t *testing.T, open func(context.Context) (*handrail.Session, error)) mcp.Transport {
 	ct, st := mcp.NewInMemoryTransports()
-	serveOne(t, open, func(ctx context.Context, s *Server) error { return s.serve(ctx, st) })
+	serveOne(t, open, Options{Version: "test"}, func(ctx context.Context, s *Server) error { return s.serve(ctx, st) })
 	return ct
 }
 
 func overStdio(t *testing.T, open func(context.Context) (*handrail.Session, error)) mcp.Transport {
+	return overStdioWith(t, open, Options{Version: "test"})
+}
+
+func overStdioWith(t *testing.T, open func(context.Context) (*handrail.Session, error), o Options) mcp.Transport {
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
-	serveOne(t, open, func(ctx context.Context, s *Server) error { return s.ServeStdio(ctx, in, out) })
+	serveOne(t, open, o, func(ctx context.Context, s *Server) error { return s.ServeStdio(ctx, in, out) })
 	return &mcp.IOTransport{Reader: fromServer, Writer: toServer}
 }
 
-func serveOne(t *testing.T, open func(context.Context) (*handrail.Session, error), serve func(context.Context, *Server) error) {
+func serveOne(t *testing.T, open func(context.Context) (*handrail.Session, error), o Options, serve func(context.Context, *Server) error) {
 	t.Helper()
 	session, err := open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := New(session, Options{Version: "test"})
+	server, err := New(session, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +124,12 @@ func serveOne(t *testing.T, open func(context.Context) (*handrail.Session, error
 
 func overHTTP(t *testing.T, open func(context.Context) (*handrail.Session, error)) mcp.Transport {
 	t.Helper()
-	h, err := NewHTTP(t.Context(), HTTPOptions{Open: SessionPeers(open, Options{Version: "test"})})
+	return overHTTPWith(t, open, Options{Version: "test"})
+}
+
+func overHTTPWith(t *testing.T, open func(context.Context) (*handrail.Session, error), o Options) mcp.Transport {
+	t.Helper()
+	h, err := NewHTTP(t.Context(), HTTPOptions{Open: SessionPeers(open, o)})
 	if err != nil {
 		t.Fatal(err)
 	}

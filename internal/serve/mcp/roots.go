@@ -73,7 +73,7 @@ const (
 // what its roots are, in the order in which it was asked. It does not wait.
 // ctx belongs to the client's request, by which it can be reached.
 func (s *Server) whenRooted(ctx context.Context, client *mcp.ServerSession, then func()) {
-	if s.roots == nil || !s.hasRoots(client) {
+	if s.roots == nil || !hasRoots(client) {
 		then()
 		return
 	}
@@ -93,19 +93,13 @@ func (s *Server) whenRooted(ctx context.Context, client *mcp.ServerSession, then
 }
 
 // hasRoots reports whether a client can be asked for roots: one with a
-// session that said so. For any other it notes why there are none.
-func (s *Server) hasRoots(client *mcp.ServerSession) bool {
-	var p *mcp.InitializeParams
-	if client != nil {
-		p = client.InitializeParams()
+// session that said so.
+func hasRoots(client *mcp.ServerSession) bool {
+	if client == nil {
+		return false
 	}
-	has := p != nil && p.ProtocolVersion < modern && p.Capabilities != nil && p.Capabilities.RootsV2 != nil
-	if !has {
-		s.rooting.mu.Lock()
-		s.rooting.why = "the client does not name its roots"
-		s.rooting.mu.Unlock()
-	}
-	return has
+	p := client.InitializeParams()
+	return p != nil && p.ProtocolVersion < modern && p.Capabilities != nil && p.Capabilities.RootsV2 != nil
 }
 
 // awaitRoots waits until the client's roots are known, or ctx ends.
@@ -288,14 +282,17 @@ func (s *Server) without(why string) string {
 }
 
 // explain adds to the refusal of a tool that is not there why it may be
-// missing.
-func (s *Server) explain(r *tool.Result) *tool.Result {
+// missing. client is nil for one that is not asked for roots.
+func (s *Server) explain(r *tool.Result, client *mcp.ServerSession) *tool.Result {
 	if s.roots == nil || r.Code != tool.CodeUnknownTool {
 		return r
 	}
-	s.rooting.mu.Lock()
-	why := s.rooting.why
-	s.rooting.mu.Unlock()
+	why := "the client is not asked for its roots, or does not name them"
+	if hasRoots(client) {
+		s.rooting.mu.Lock()
+		why = s.rooting.why
+		s.rooting.mu.Unlock()
+	}
 	if why == "" {
 		return r
 	}

@@ -248,7 +248,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	}
 	h := s.enter()
 	defer s.leave(h)
-	r := s.explain(h.session.Run(ctx, c)[0])
+	r := s.explain(h.session.Run(ctx, c)[0], req.Session)
 	if form, state := round.question(r); form != nil {
 		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{approvalKey: form}, RequestState: state}, nil
 	}

@@ -51,6 +51,8 @@ type stdio struct {
 	present context.Context
 	hangUp  context.CancelFunc
 
+	opened *mcp.ServerSession // see client
+
 	writing sync.Mutex
 
 	mu    sync.Mutex

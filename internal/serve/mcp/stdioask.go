@@ -8,19 +8,24 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// client is the session of the one client over stdio, or nil.
-func (s *Server) client() *mcp.ServerSession {
-	for client := range s.sdk.Sessions() {
-		return client
+// client is the session of the client, or nil before there is one. Only the
+// goroutine that reads calls it.
+func (c *stdio) client() *mcp.ServerSession {
+	if c.opened == nil {
+		for client := range c.server.sdk.Sessions() {
+			c.opened = client // one pair of streams is one session
+			break
+		}
 	}
-	return nil
+	return c.opened
 }
 
 // askerOf says how the client is asked about a call, or why the call is
-// refused. The round is nil for a client that is asked directly.
-func (c *stdio) askerOf(ctx context.Context, p callParams, stateless bool) (context.Context, *round, *jsonrpc.Error) {
-	if !stateless {
-		return withAsker(ctx, direct{session: c.server.client(), gone: c.present}), nil, nil
+// refused. client is nil for a call of the stateless revision; the round is
+// nil for any other.
+func (c *stdio) askerOf(ctx context.Context, p callParams, client *mcp.ServerSession) (context.Context, *round, *jsonrpc.Error) {
+	if client != nil {
+		return withAsker(ctx, direct{session: client, gone: c.present}), nil, nil
 	}
 	r := &round{server: c.server, name: p.Name, args: p.Arguments, lasting: true}
 	var can mcp.ClientCapabilities
