@@ -5,12 +5,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/handrail-tools/handrail"
+	"github.com/handrail-tools/handrail/tool"
 )
 
 // BenchmarkStdioRead is a read over the wire, from the line of the request to
@@ -99,5 +102,49 @@ func benchmarkStdio(b *testing.B, text string, open int, call func(i int) string
 	go func() { _, _ = io.Copy(io.Discard, fromServer) }()
 	if err := <-ended; err != nil {
 		b.Error(err)
+	}
+}
+
+// BenchmarkHTTPResult is a call in a session over HTTP whose tool does
+// nothing but answer with that much text.
+func BenchmarkHTTPResult(b *testing.B) {
+	for _, size := range []int{100, 8 << 10, 48 << 10} {
+		b.Run(fmt.Sprintf("%d_bytes", size), func(b *testing.B) {
+			text := strings.Repeat("0123456789abcde\n", size/16+1)[:size]
+			big := tool.Func("big", "Answers at length.", tool.Pure, func(context.Context, struct{}) (string, error) { return text, nil })
+			h, err := NewHTTP(b.Context(), HTTPOptions{Rate: 1e9, Open: SessionPeers(func(ctx context.Context) (*handrail.Session, error) {
+				return handrail.Open(ctx, handrail.Options{NoBuiltins: true, Tools: []tool.Tool{big}, Guard: handrail.GuardOff})
+			}, Options{Version: "bench"})})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer func() { _ = h.Close() }()
+			s := httptest.NewServer(h)
+			defer s.Close()
+			f := face{h, s.URL + Path}
+			id := f.open(b)
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			for b.Loop() {
+				r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, f.url, strings.NewReader(toolCall(1, "big")))
+				if err != nil {
+					b.Fatal(err)
+				}
+				r.Header.Set("Content-Type", "application/json")
+				r.Header.Set("Accept", "application/json, text/event-stream")
+				r.Header.Set(sessionHeader, id)
+				reply, err := http.DefaultClient.Do(r)
+				if err != nil {
+					b.Fatal(err)
+				}
+				n, _ := io.Copy(io.Discard, reply.Body)
+				_ = reply.Body.Close()
+				if int(n) < size || reply.StatusCode != http.StatusOK {
+					b.Fatal(reply.Status, n)
+				}
+			}
+			b.StopTimer()
+			h.endStreams()
+		})
 	}
 }
