@@ -82,7 +82,9 @@ func (t *terminal) serveStdio(ctx context.Context, f *flags, o mcp.Options) erro
 	}
 	server, err := mcp.New(s, o)
 	if err == nil {
-		err = server.ServeStdio(ctx, io.NopCloser(t.in), nopWriteCloser{t.out})
+		in, restore := pollable(t.in)
+		defer restore()
+		err = server.ServeStdio(ctx, io.NopCloser(in), nopWriteCloser{t.out})
 		if ctx.Err() != nil {
 			err = nil
 		}

@@ -97,7 +97,3 @@ func (s *Server) askerOf(ctx context.Context, req *mcp.CallToolRequest, name str
 	}
 	return withAsker(ctx, r), r, nil
 }
-
-// goneKey is the context's key for a context that ends when the client can
-// no longer be asked.
-type goneKey struct{}

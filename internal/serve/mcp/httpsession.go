@@ -128,9 +128,6 @@ func (h *HTTP) postInSession(w *stream, r *http.Request, id string, seen glance)
 			return refuse(http.StatusBadRequest, "a request with this id is still open")
 		}
 		defer s.end(key)
-		if seen.method == callMethod {
-			defer h.calls.posts.begin(r)()
-		}
 	}
 	h.stateful.ServeHTTP(w, r)
 	return nil

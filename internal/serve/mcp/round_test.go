@@ -118,10 +118,14 @@ func roundsOverStdio(t *testing.T, open func(context.Context) (*handrail.Session
 
 func eachRound(t *testing.T, test func(t *testing.T, make func(open func(context.Context) (*handrail.Session, error)) (rounds, *Server))) {
 	t.Run("http", func(t *testing.T) {
-		test(t, func(open func(context.Context) (*handrail.Session, error)) (rounds, *Server) { return roundsOverHTTP(t, open) })
+		test(t, func(open func(context.Context) (*handrail.Session, error)) (rounds, *Server) {
+			return roundsOverHTTP(t, open)
+		})
 	})
 	t.Run("stdio", func(t *testing.T) {
-		test(t, func(open func(context.Context) (*handrail.Session, error)) (rounds, *Server) { return roundsOverStdio(t, open) })
+		test(t, func(open func(context.Context) (*handrail.Session, error)) (rounds, *Server) {
+			return roundsOverStdio(t, open)
+		})
 	})
 }
 
