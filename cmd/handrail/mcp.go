@@ -40,7 +40,8 @@ func newMCP(t *terminal, f *flags) *cobra.Command {
 			"at the client, where the client can ask (elicitation), and is refused otherwise: run with --mode, or\n" +
 			"write a rule, for what the client may do; --approval never asks nobody.\n\n" +
 			"With --allow-root the first of a client's roots that lies in one of those folders is its workspace.\n" +
-			"A client without one has the folder of -w if that is given, or else no files.\n\n" +
+			"A client without one has the folder of -w if that is given, or else no files. A client of 2026-07-28\n" +
+			"is not asked for roots, which may not change what a server lists there: start it with -w.\n\n" +
 			"Over HTTP each client that opens a session has its own view and log; an address that other machines\n" +
 			"reach needs a token, from --token-file or " + tokenVariable + ".",
 		Args: cobra.NoArgs,

@@ -438,6 +438,20 @@ func TestCallFinishesInTheRootItBeganIn(t *testing.T) {
 	p.answers(maxLeft + 1)
 }
 
+func TestRefusedRootsAreToldOf(t *testing.T) {
+	e := newEstate(t)
+	p := e.lines(rootsTime)
+	p.send(`{"jsonrpc":"2.0","id":5,"method":"logging/setLevel","params":{"level":"info"}}`)
+	p.answers(1)
+	p.read(2)
+	p.roots(p.asked(), "file:///\u001b[2J", e.uri("out"))
+	_, line := p.next()
+	if !strings.Contains(line, `"notifications/message"`) || !strings.Contains(line, "does not lie in a folder") || strings.Contains(line, e.uri("in")) {
+		t.Error(line)
+	}
+	p.answers(1)
+}
+
 func FuzzRootPath(f *testing.F) {
 	for _, uri := range []string{
 		"file:///a/b", "file://localhost/a", "file:///a/%2e%2e/b", "file://h/a", "file:///a?b#c", "http://a", "file:a", "file:///%00", "",
