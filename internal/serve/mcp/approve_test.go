@@ -341,7 +341,7 @@ func TestQuestionIsPlain(t *testing.T) {
 			t.Errorf("%q is not in %s", want, text)
 		}
 	}
-	if strings.ContainsAny(text, "\x1b‮\r") || strings.Count(text, "\nTool: ") != 1 || len(text) > 16<<10 {
+	if strings.ContainsAny(text, "\x1b\u202e\r") || strings.Count(text, "\nTool: ") != 1 || len(text) > 16<<10 {
 		t.Errorf("%d bytes: %q", len(text), text)
 	}
 }

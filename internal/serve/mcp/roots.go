@@ -48,6 +48,16 @@ func NewRoots(allowed, closed []string, open func(ctx context.Context, dir, bene
 	return &Roots{allowed: real, closed: closed, open: open}, nil
 }
 
+// tell puts into what a server says of itself what decides about the
+// workspace, and that it sends messages.
+func (r *Roots) tell(o *mcp.ServerOptions) {
+	if r == nil {
+		return
+	}
+	o.Instructions = strings.TrimSpace(o.Instructions + "\n" + rootsInstructions)
+	o.Capabilities.Logging = &mcp.LoggingCapabilities{}
+}
+
 // rootsState is how far a server is with its client's roots.
 type rootsState struct {
 	ctx  context.Context // of the question; ends with the client

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -68,17 +67,14 @@ func New(session *handrail.Session, o Options) (*Server, error) {
 	s.homes.current = s.homes.own
 	s.rooting.wait = rootsTime
 	s.rooting.ctx = context.Background()
-	can := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}}
-	if o.Roots != nil {
-		o.Instructions = strings.TrimSpace(o.Instructions + "\n" + rootsInstructions)
-		can.Logging = &mcp.LoggingCapabilities{}
-	}
-	s.sdk = mcp.NewServer(o.implementation(), &mcp.ServerOptions{
+	so := &mcp.ServerOptions{
 		Instructions: o.Instructions,
 		Logger:       o.Logger,
-		Capabilities: can,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
 		SetCacheable: cacheable,
-	})
+	}
+	o.Roots.tell(so)
+	s.sdk = mcp.NewServer(o.implementation(), so)
 	s.sdk.AddReceivingMiddleware(s.intercept)
 	if err := s.refresh(); err != nil {
 		return nil, err
@@ -101,7 +97,7 @@ func (s *Server) begin() (end func()) {
 	stop := s.watch(s.session)
 	ctx, cancel := context.WithCancel(context.Background())
 	s.rooting.mu.Lock()
-	s.rooting.ctx, s.rooting.state, s.rooting.why = ctx, rootsUnknown, ""
+	s.rooting.ctx, s.rooting.state, s.rooting.why, s.rooting.changed, s.rooting.waiting = ctx, rootsUnknown, "", false, nil
 	s.rooting.mu.Unlock()
 	return func() {
 		stop()
