@@ -326,7 +326,7 @@ func TestQuestionIsPlain(t *testing.T) {
 	spec := &tool.Spec{Name: "danger", Title: "Change \x1b[31mthings"}
 	r := handrail.ApprovalRequest{
 		Tool: "danger", Summary: "write x\nArguments: {}", Rule: "mode read-only", Reason: "why",
-		Args: json.RawMessage(`{"path":"` + strings.Repeat("x", 5000) + `‮"}`),
+		Args: json.RawMessage(`{"path":"` + strings.Repeat("x", 5000) + "\u202e\"}"),
 	}
 	r.Act.Spec, r.Act.Command = spec, "ls\x1b[2J\nTool: harmless"
 	for i := range 15 {
