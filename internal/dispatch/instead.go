@@ -84,7 +84,7 @@ func (t *trip) whole() *tool.Error {
 }
 
 // errHolds refuses media that a placeholder cannot be written into.
-var errHolds = tool.Errorf(tool.CodeDenied, "this content is not text and holds a value that is kept secret here, so it is not shown")
+var errHolds = &tool.Error{Code: tool.CodeDenied, Text: "this content is not text and holds a value that is kept secret here, so it is not shown"}
 
 // aside keeps lines beside the content.
 func (t *trip) aside(lines []string) {

@@ -54,13 +54,9 @@ func New(session *handrail.Session, o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{session: session, info: info, patience: drainGrace, shown: map[string]bool{}}
-	s.sdk = mcp.NewServer(o.implementation(), &mcp.ServerOptions{
-		Instructions: o.Instructions,
-		Logger:       o.Logger,
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
-		SetCacheable: cacheable,
-	})
-	s.sdk.AddReceivingMiddleware(s.intercept)
+	s.sdk = mcp.NewServer(o.implementation(), s.options(o))
+	s.sdk.AddReceivingMiddleware(s.intercept, s.serveResources)
+	s.addPrompts()
 	if err := s.refresh(); err != nil {
 		return nil, err
 	}
