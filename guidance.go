@@ -64,19 +64,17 @@ func (s *Session) describeFiles(f *guidance.Facts) {
 	}
 }
 
-// usualPath stands for a path, and usualHost for a host, that no rule names.
-// The first is of a character that means nothing, the second can be nobody's.
-const (
-	usualPath = "\uf8ff"
-	usualHost = "host.invalid"
-)
+// usualPath stands for a path that no rule names: it is of a character that
+// means nothing.
+const usualPath = "\uf8ff"
 
 // usual judges a call of a tool that no rule singles out, as the journey
-// would: a tool that says what a call would do by a path and a host that
-// nothing is said of, and any other by all that it declares.
+// would: one of Handrail's own that says what a call would do by a path that
+// nothing is said of, and any other by all that it declares, since nobody
+// knows what it would say.
 func (s *Session) usual(e *registry.Entry) permission.Verdict {
 	act := permission.Act{Spec: e.Spec, Effects: e.Spec.Effects, Filtered: e.Source == ""}
-	if e.Assesser != nil {
+	if e.Assesser != nil && e.Source == "" {
 		effects := e.Spec.Effects.Declared()
 		if effects.Has(tool.Write) {
 			act.Writes = []string{usualPath}
@@ -85,12 +83,6 @@ func (s *Session) usual(e *registry.Entry) permission.Verdict {
 			}
 		} else if effects.Has(tool.Read) {
 			act.Reads = []string{usualPath}
-		}
-		if effects.Has(tool.Network) {
-			act.Hosts = []string{usualHost}
-		}
-		if s.files == nil && effects&(tool.Read|tool.Write) != 0 {
-			act.Unresolved = usualPath
 		}
 	}
 	return s.judge.Judge(act)
