@@ -61,6 +61,10 @@ func (t *trip) own() *tool.Error {
 // whole is the bound of a result that is shown as it is.
 func (t *trip) whole() *tool.Error {
 	r := t.result
+	if t.refusal != nil {
+		t.append(t.notes)
+		return nil
+	}
 	if t.spec.Verbatim {
 		text, hidden := t.d.Redactor.RedactKnown(r.Text)
 		if r.Text = text; hidden != nil {
