@@ -119,19 +119,30 @@ var ErrNoResource = errors.New("there is no such content")
 // it. Registered secrets are replaced in text, and bytes that hold one are
 // refused. Every error but those of ctx is a [*tool.Error].
 func (s *Session) Content(ctx context.Context, r Resource) (Content, error) {
+	return s.StartContent(ctx, r)()
+}
+
+// StartContent takes its place behind all calls that were started before, and
+// returns the function that gives what [Session.Content] does; it must be
+// called, once. It is for a face whose requests arrive one by one and run
+// beside each other.
+func (s *Session) StartContent(ctx context.Context, r Resource) (wait func() (Content, error)) {
 	c, err := r.call()
 	if err != nil {
-		return Content{}, err
+		return func() (Content, error) { return Content{}, err }
 	}
 	show := resourceTools[r.Kind].content
-	result, err := s.dispatch.RunInstead(ctx, c, func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
+	result := s.dispatch.StartInstead(ctx, c, func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 		return show(ctx, call, MaxContent)
 	})
-	if err != nil {
-		return Content{}, absent(err)
+	return func() (Content, error) {
+		r, err := result()
+		if err != nil {
+			return Content{}, absent(err)
+		}
+		notes, _ := r.Metadata[dispatch.NotesKey].([]string)
+		return Content{Text: r.Text, Media: r.Media, Notes: notes}, nil
 	}
-	notes, _ := result.Metadata[dispatch.NotesKey].([]string)
-	return Content{Text: result.Text, Media: result.Media, Notes: notes}, nil
 }
 
 // absent marks the failures that mean that nothing is there.

@@ -30,6 +30,13 @@ const NotesKey = "notes"
 // call. An error is a [*tool.Error] whose text is for the model and whose
 // chain says why.
 func (d *Dispatcher) RunInstead(ctx context.Context, c Call, act Action) (*tool.Result, error) {
+	return d.StartInstead(ctx, c, act)()
+}
+
+// StartInstead takes the call in, so that it has its place in the queue when
+// it returns, and gives the function that returns what [Dispatcher.RunInstead]
+// does. That function must be called, once.
+func (d *Dispatcher) StartInstead(ctx context.Context, c Call, act Action) (wait func() (*tool.Result, error)) {
 	if c.ID == "" {
 		c.ID = d.serial.next("resource")
 	}
@@ -38,15 +45,17 @@ func (d *Dispatcher) RunInstead(ctx context.Context, c Call, act Action) (*tool.
 	t.instead = act
 	b.trips = []*trip{t}
 	b.intake()
-	r := t.finish()
-	if r.OK {
-		return r, nil
+	return func() (*tool.Result, error) {
+		r := t.finish()
+		if r.OK {
+			return r, nil
+		}
+		e := &tool.Error{Code: r.Code, Text: r.Text, Metadata: r.Metadata}
+		if t.refusal != nil {
+			e.Err = t.refusal
+		}
+		return nil, e
 	}
-	e := &tool.Error{Code: r.Code, Text: r.Text, Metadata: r.Metadata}
-	if t.refusal != nil {
-		e.Err = t.refusal
-	}
-	return nil, e
 }
 
 // own refuses an action in the place of a stranger's tool: nobody knows what

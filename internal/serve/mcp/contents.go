@@ -3,7 +3,7 @@ package mcp
 import (
 	"encoding/base64"
 	"encoding/json"
-	"strings"
+	"slices"
 
 	"github.com/handrail-tools/handrail"
 	"github.com/handrail-tools/handrail/internal/jsondoc"
@@ -27,8 +27,28 @@ type contents struct {
 	modern   bool // the client speaks the revision with types of results
 }
 
+// liftInto takes what is long out of the contents, unless into is nil.
+func (c *contents) liftInto(into *lifted) {
+	if into == nil {
+		return
+	}
+	if len(c.content.Text) >= liftFrom {
+		c.content.Text = into.text(c.content.Text)
+	}
+	c.content.Media = slices.Clone(c.content.Media)
+	for i, m := range c.content.Media {
+		c.content.Media[i].MIME = mimeOf(m)
+		if len(m.Data) >= liftFrom {
+			c.content.Media[i].Data = into.data(m.Data)
+		}
+	}
+}
+
 // MarshalJSON writes the result.
-func (c *contents) MarshalJSON() ([]byte, error) {
+func (c *contents) MarshalJSON() ([]byte, error) { return c.append(nil) }
+
+// append appends the result.
+func (c *contents) append(dst []byte) ([]byte, error) {
 	meta := c.Meta
 	if len(c.content.Notes) > 0 {
 		meta = mcp.Meta{metaNotes: c.content.Notes}
@@ -40,7 +60,7 @@ func (c *contents) MarshalJSON() ([]byte, error) {
 	for _, m := range c.content.Media {
 		size += base64.StdEncoding.EncodedLen(len(m.Data))
 	}
-	dst := append(make([]byte, 0, size+1024), '{')
+	dst = append(slices.Grow(dst, size+1024), '{')
 	if c.modern {
 		dst = append(dst, `"resultType":"complete","ttlMs":0,"cacheScope":"private",`...)
 	}
@@ -66,11 +86,7 @@ func (c *contents) appendParts(dst []byte) []byte {
 		if i > 0 || c.content.Text != "" {
 			dst = append(dst, ',')
 		}
-		mime := m.MIME
-		if !strings.Contains(mime, "/") || mime == "application/octet-stream" {
-			mime = binaryMIME(m.Data)
-		}
-		dst = c.appendHead(dst, mime)
+		dst = c.appendHead(dst, mimeOf(m))
 		dst = append(dst, `"blob":"`...)
 		dst = append(base64.StdEncoding.AppendEncode(dst, m.Data), `"}`...)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/handrail-tools/handrail"
+	"github.com/handrail-tools/handrail/tool"
 )
 
 // guessMIME is the type of a file that was not looked into, or "". The table
@@ -60,11 +61,16 @@ func textMIME(r handrail.Resource) string {
 	return cmp.Or(knownText(strings.ToLower(path.Ext(r.Path))), "text/plain")
 }
 
-// binaryMIME is the type of bytes that are no text, by what they are.
-func binaryMIME(data []byte) string {
-	mime, _, _ := strings.Cut(http.DetectContentType(data), ";")
-	if strings.HasPrefix(mime, "text/") { // which it is not, so nothing is known
-		return "application/octet-stream"
+// mimeOf is the type of a medium: its own, or what its bytes look like where
+// nothing is known of it.
+func mimeOf(m tool.Media) string {
+	const unknown = "application/octet-stream"
+	if m.MIME != unknown {
+		return m.MIME
+	}
+	mime, _, _ := strings.Cut(http.DetectContentType(m.Data), ";")
+	if strings.HasPrefix(mime, "text/") { // it is none
+		return unknown
 	}
 	return mime
 }

@@ -172,16 +172,25 @@ func (s *Server) listTemplates(req *mcp.ListResourceTemplatesRequest) (*mcp.List
 }
 
 func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest) (*contents, error) {
-	modernEra := req.ProtocolVersion() >= modern
-	r, err := parseURI(req.Params.URI)
+	return s.startRead(ctx, req.Params.URI, req.ProtocolVersion() >= modern)()
+}
+
+// startRead takes the place of a read in the session's queue. The function
+// that it returns must be called; its errors are [*jsonrpc.Error]s, or those
+// of ctx.
+func (s *Server) startRead(ctx context.Context, uri string, modernEra bool) (wait func() (*contents, error)) {
+	r, err := parseURI(uri)
 	if err != nil {
-		return nil, noResource(req.Params.URI, modernEra, err.Error())
+		return func() (*contents, error) { return nil, noResource(uri, modernEra, err.Error()) }
 	}
-	c, err := s.session.Content(ctx, r)
-	if err != nil {
-		return nil, readError(req.Params.URI, modernEra, err)
+	content := s.session.StartContent(ctx, r)
+	return func() (*contents, error) {
+		c, err := content()
+		if err != nil {
+			return nil, readError(uri, modernEra, err)
+		}
+		return &contents{uri: uri, resource: r, content: c, modern: modernEra}, nil
 	}
-	return &contents{uri: req.Params.URI, resource: r, content: c, modern: modernEra}, nil
 }
 
 // readError is the answer for a resource that is not had.

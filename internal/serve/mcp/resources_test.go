@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/handrail-tools/handrail"
-	"github.com/handrail-tools/handrail/internal/permission"
 )
 
 // asker is a client of one era over one transport.
@@ -157,15 +156,20 @@ func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, dir, name, text)
 	}
 	return dir
+}
+
+func writeFile(t testing.TB, dir, name, text string) {
+	t.Helper()
+	name = filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (a asker) read(uri string) reply {
@@ -217,6 +221,66 @@ func TestReadingResources(t *testing.T) {
 		}
 		if r := a.read("handrail://files/secret/x"); r.Error.Data["handrail/code"] != "denied" || !strings.Contains(r.Error.Message, "read_file(secret/**)") {
 			t.Errorf("%+v", *r.Error)
+		}
+	})
+}
+
+// A read that follows a write on the line sees what was written.
+func TestReadsKeepTheOrderOfTheWire(t *testing.T) {
+	dir := t.TempDir()
+	session, p := stdioSession(t, handrail.Options{Workspace: dir, Permission: handrail.Permission{Mode: handrail.WorkspaceWrite}, Guard: handrail.GuardOff})
+	p.open()
+	for i := range 30 {
+		p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"w%d","method":"tools/call","params":{"name":"write_file","arguments":{"path":"a.txt","content":"state %d"}}}`, i, i))
+		p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"r%d","method":"resources/read","params":{"uri":"handrail://files/a.txt"}}`, i))
+	}
+	for range 60 {
+		id, line := p.next()
+		if n, read := strings.CutPrefix(strings.Trim(id, `"`), "r"); read && !strings.Contains(line, `"text":"state `+n+`"`) {
+			t.Errorf("%s: %s", id, line)
+		}
+	}
+	if log, err := session.Log(t.Context(), handrail.LogFilter{Limit: 100}); err != nil || len(log.Events) != 60 {
+		t.Errorf("%d events, %v", len(log.Events), err)
+	}
+}
+
+// A read that was taken back is not answered, and its id is free.
+func TestReadsAreCancelled(t *testing.T) {
+	asked, answer := make(chan struct{}), make(chan struct{})
+	_, p := stdioSession(t, handrail.Options{
+		Workspace: folder(t, map[string]string{"a.txt": "one"}), Permission: handrail.Permission{Ask: []string{"read_file"}},
+		Approver: func(ctx context.Context, _ handrail.ApprovalRequest) (handrail.ApprovalAnswer, error) {
+			close(asked)
+			<-ctx.Done()
+			close(answer)
+			return handrail.ApprovalAnswer{}, ctx.Err()
+		},
+	})
+	p.open()
+	p.send(`{"jsonrpc":"2.0","id":5,"method":"resources/read","params":{"uri":"handrail://files/a.txt"}}`)
+	<-asked
+	p.send(`{"jsonrpc":"2.0","id":5,"method":"resources/read","params":{"uri":"handrail://files/a.txt"}}`)
+	if id, line := p.next(); id != "5" || !strings.Contains(line, "still open") {
+		t.Errorf("%s", line)
+	}
+	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}`)
+	<-answer
+	p.send(`{"jsonrpc":"2.0","id":6,"method":"ping"}`)
+	if id, line := p.next(); id != "6" {
+		t.Errorf("%s", line)
+	}
+}
+
+// A long content passes HTTP past the SDK's encoder, and is whole.
+func TestLongContentIsWhole(t *testing.T) {
+	text, data := strings.Repeat("a \"line\" with ä\n", 100_000), "\xff\xd8\xff\xe0"+strings.Repeat("\x00\x01", 500_000)
+	askers(t, handrail.Options{Workspace: folder(t, map[string]string{"long.txt": text, "long.jpg": data})}, func(t *testing.T, a asker) {
+		if part := onlyPart(t, a.read("handrail://files/long.txt")); part["text"] != text {
+			t.Errorf("the text has %d bytes", len(fmt.Sprint(part["text"])))
+		}
+		if part := onlyPart(t, a.read("handrail://files/long.jpg")); part["blob"] != base64.StdEncoding.EncodeToString([]byte(data)) || part["mimeType"] != "image/jpeg" {
+			t.Errorf("the bytes are %d of %v", len(fmt.Sprint(part["blob"])), part["mimeType"])
 		}
 	})
 }
@@ -321,7 +385,7 @@ func TestResourcesGoWithTheirTools(t *testing.T) {
 // Where listing would need a question that nobody answers, the results are
 // listed and the rest is said.
 func TestListingThatMayNotLookAtFiles(t *testing.T) {
-	o := handrail.Options{Workspace: folder(t, map[string]string{"a.txt": "one"}), Permission: permission.Config{Ask: []string{"glob"}}}
+	o := handrail.Options{Workspace: folder(t, map[string]string{"a.txt": "one"}), Permission: handrail.Permission{Ask: []string{"glob"}}}
 	askers(t, o, func(t *testing.T, a asker) {
 		a.result("tools/call", `"name":"list_dir","arguments":{"path":"."}`)
 		page := a.result("resources/list", "")
