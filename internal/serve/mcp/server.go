@@ -1,6 +1,12 @@
 // Package mcp serves a Handrail session to clients of the Model Context
 // Protocol. It lists what the session shows and passes each call to the
-// session as it came; it decides nothing itself.
+// session as it came; it decides nothing itself. What the tools show to a
+// model a host can have as it is, as a resource, under the same rules.
+//
+// A result that was cut has no link to the whole of it beside the words that
+// say how to go on: of the clients that were measured one drops such links
+// and one shows their JSON to the model, while every model reads the words. A
+// person finds the result in the list of resources.
 package mcp
 
 import (
