@@ -2,7 +2,6 @@ package handrail_test
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -171,6 +170,6 @@ func TestGuidanceNamesNoSettingAndNoPlace(t *testing.T) {
 		t.Error(text)
 	}
 	if text := guidance.Text(guidance.Facts{Folder: "a`b\n# c", Deny: []string{"x(`)\n- y"}}); strings.Contains(text, "\n# c") || strings.Contains(text, "\n- y") {
-		t.Error(fmt.Sprintf("a name makes lines of its own: %s", text))
+		t.Errorf("a name makes lines of its own: %s", text)
 	}
 }

@@ -77,8 +77,11 @@ func askers(t *testing.T, o handrail.Options, test func(*testing.T, asker)) {
 			test(t, asker{t, session, modernEra, func(method, params string) string {
 				id++
 				p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params))
-				_, line := p.next()
-				return line
+				for { // what has no id is news
+					if got, line := p.next(); got != "" {
+						return line
+					}
+				}
 			}})
 		})
 		t.Run(fmt.Sprintf("HTTP, modern %t", modernEra), func(t *testing.T) {
