@@ -18,22 +18,22 @@ import (
 //
 // It is safe for concurrent use, also by several sessions.
 func Approve(ctx context.Context, r handrail.ApprovalRequest) (handrail.ApprovalAnswer, error) {
-	a, ok := ctx.Value(askerKey{}).(asker)
+	a, ok := ctx.Value(askerKey{}).(questioner)
 	if !ok {
 		return handrail.ApprovalAnswer{}, handrail.ErrNobody
 	}
 	return a.ask(ctx, r)
 }
 
-// asker asks the client of one call.
-type asker interface {
+// questioner asks the client of one call.
+type questioner interface {
 	ask(ctx context.Context, r handrail.ApprovalRequest) (handrail.ApprovalAnswer, error)
 }
 
 type askerKey struct{}
 
 // withAsker says who is asked about the call that the context belongs to.
-func withAsker(ctx context.Context, a asker) context.Context {
+func withAsker(ctx context.Context, a questioner) context.Context {
 	return context.WithValue(ctx, askerKey{}, a)
 }
 
@@ -88,9 +88,9 @@ func (s *Server) askerOf(ctx context.Context, req *mcp.CallToolRequest, name str
 		server: s, principal: principal, name: name, args: req.Params.Arguments,
 		can: fillsForms(req.ClientCapabilities()),
 	}
-	var answer *reply
+	var answer *formReply
 	if given, ok := req.Params.InputResponses[approvalKey].(*mcp.ElicitResult); ok && given != nil {
-		answer = &reply{Action: given.Action, Content: given.Content}
+		answer = &formReply{Action: given.Action, Content: given.Content}
 	}
 	if err := r.open(req.Params.RequestState, answer); err != nil {
 		return ctx, nil, err

@@ -18,8 +18,8 @@ import (
 // approvalKey names the question among those that a result may put.
 const approvalKey = "approval"
 
-// reply is a client's answer to a form.
-type reply struct {
+// formReply is a client's answer to a form.
+type formReply struct {
 	Action  string         `json:"action"`
 	Content map[string]any `json:"content"`
 }
@@ -39,14 +39,14 @@ type round struct {
 	// sealed is the act that was asked about in the round before, and
 	// brought the answer; nil once it has been used.
 	sealed  string
-	brought *reply
+	brought *formReply
 	asked   *handrail.ApprovalRequest // what this round is to ask
 }
 
 // open takes in what the client has brought with the call. A state that is
 // not good ends the call, in words that say why; an answer without one
 // answers nothing.
-func (r *round) open(state string, answer *reply) *jsonrpc.Error {
+func (r *round) open(state string, answer *formReply) *jsonrpc.Error {
 	if state == "" {
 		return nil
 	}

@@ -51,7 +51,7 @@ type stdio struct {
 	present context.Context
 	hangUp  context.CancelFunc
 
-	opened *mcp.ServerSession // see client
+	peer *mcp.ServerSession // see client
 
 	writing sync.Mutex
 
@@ -211,6 +211,8 @@ func (c *stdio) take(ctx context.Context, line []byte) {
 	}
 	switch {
 	case e.Method == callMethod && e.ID != nil && c.takeCall(ctx, e):
+		return
+	case e.Method == readMethod && e.ID != nil && c.takeRead(ctx, e):
 		return
 	case e.Method == "notifications/cancelled" && c.cancel(e.Params):
 		return

@@ -42,6 +42,17 @@ func stdioClientWith(t *testing.T, open func(context.Context) (*handrail.Session
 	if err != nil {
 		t.Fatal(err)
 	}
+	return pipeWith(t, session, o)
+}
+
+// pipeTo serves a session to a client; both end with the test.
+func pipeTo(t *testing.T, session *handrail.Session) *pipe {
+	t.Helper()
+	return pipeWith(t, session, Options{Version: "test"})
+}
+
+func pipeWith(t *testing.T, session *handrail.Session, o Options) *pipe {
+	t.Helper()
 	server, err := New(session, o)
 	if err != nil {
 		t.Fatal(err)

@@ -11,13 +11,13 @@ import (
 // client is the session of the client, or nil before there is one. Only the
 // goroutine that reads calls it.
 func (c *stdio) client() *mcp.ServerSession {
-	if c.opened == nil {
+	if c.peer == nil {
 		for client := range c.server.sdk.Sessions() {
-			c.opened = client // one pair of streams is one session
+			c.peer = client // one pair of streams is one session
 			break
 		}
 	}
-	return c.opened
+	return c.peer
 }
 
 // askerOf says how the client is asked about a call, or why the call is
@@ -38,9 +38,9 @@ func (c *stdio) askerOf(ctx context.Context, p callParams, client *mcp.ServerSes
 
 // replyTo is the answer to the question about the call among those that were
 // brought, or nil.
-func replyTo(answers json.RawMessage) *reply {
+func replyTo(answers json.RawMessage) *formReply {
 	var all map[string]json.RawMessage
-	var one reply
+	var one formReply
 	if json.Unmarshal(answers, &all) != nil || json.Unmarshal(all[approvalKey], &one) != nil {
 		return nil
 	}
