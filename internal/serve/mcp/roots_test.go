@@ -438,6 +438,24 @@ func TestCallFinishesInTheRootItBeganIn(t *testing.T) {
 	p.answers(maxLeft + 1)
 }
 
+// Resources are those of the workspace that the client has, and wait for it.
+func TestResourcesFollowTheRoot(t *testing.T) {
+	e := newEstate(t)
+	p := e.lines(rootsTime)
+	for i, root := range []string{"in/one", "in/two"} {
+		p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/read","params":{"uri":%q}}`, 10+i, filesURI+"name.txt"))
+		p.roots(p.asked(), e.uri(root))
+		if line := p.answers(1)[fmt.Sprint(10+i)]; !strings.Contains(line, "this is "+root) {
+			t.Error(line)
+		}
+		p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/list"}`, 20+i))
+		if line := p.answers(1)[fmt.Sprint(20+i)]; !strings.Contains(line, "name.txt") {
+			t.Error(line)
+		}
+		p.send(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+	}
+}
+
 func TestRefusedRootsAreToldOf(t *testing.T) {
 	e := newEstate(t)
 	p := e.lines(rootsTime)
