@@ -80,6 +80,9 @@ type (
 	LogEntry  = store.Event
 )
 
+// ErrNobody is what an [Approver] returns that finds nobody to ask.
+var ErrNobody = permission.ErrNobody
+
 // The settings of [Permission], and the outcomes of an [Explanation].
 const (
 	ReadOnly       = permission.ReadOnly

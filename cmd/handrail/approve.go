@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/handrail-tools/handrail"
+	"github.com/handrail-tools/handrail/internal/plain"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -149,6 +150,4 @@ func (a *asker) read(ctx context.Context) (string, error) {
 }
 
 // oneLine keeps a text from drawing lines that look like ours.
-func oneLine(s string) string {
-	return strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\r", "⏎", "\t", " ").Replace(s)
-}
+func oneLine(s string) string { return plain.OneLine(s) }

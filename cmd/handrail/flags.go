@@ -18,6 +18,7 @@ import (
 type flags struct {
 	workspace, profile, config, mode, surface, stateDir string
 	model, provider                                     string
+	approval                                            string // of the sub-commands that have the flag
 	json                                                bool
 }
 
@@ -46,7 +47,7 @@ func (f *flags) register(root *cobra.Command) {
 
 // load reads the settings in force.
 func (f *flags) load() (*config.Loaded, error) {
-	over := config.Settings{Surface: f.surface, Permission: config.Permission{Mode: f.mode}}
+	over := config.Settings{Surface: f.surface, Permission: config.Permission{Mode: f.mode, Approval: f.approval}}
 	if err := errors.Join(oneOf("--mode", f.mode, config.Modes()), oneOf("--surface", f.surface, config.Surfaces())); err != nil {
 		return nil, usage(err)
 	}

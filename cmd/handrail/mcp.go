@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/handrail-tools/handrail"
+	"github.com/handrail-tools/handrail/internal/config"
 	"github.com/handrail-tools/handrail/internal/serve/mcp"
 	"github.com/handrail-tools/handrail/internal/serve/mcp/conformance"
-	"github.com/handrail-tools/handrail/tool"
 )
 
 // tokenVariable names the environment variable that may hold the token of
@@ -24,7 +24,8 @@ const tokenVariable = "HANDRAIL_MCP_TOKEN"
 // mcpFlags say how the server is reached.
 type mcpFlags struct {
 	http, tokenFile string
-	hosts           []string
+	hosts, roots    []string
+	approval        string
 	conformance     bool
 }
 
@@ -35,25 +36,37 @@ func newMCP(t *terminal, f *flags) *cobra.Command {
 		Short: "Serve the tools to MCP clients",
 		Long: "Serve the tools to a client of the Model Context Protocol over stdin and stdout, until the client\n" +
 			"closes them, or with --http to many clients at http://ADDR" + mcp.Path + ". A client sees the same tools\n" +
-			"under the same rules as every other caller. What needs a person's approval is refused: run with\n" +
-			"--mode, or write a rule, for what the client may do.\n\n" +
+			"under the same rules as every other caller. What needs a person's approval is asked of the person\n" +
+			"at the client, where the client can ask (elicitation), and is refused otherwise: run with --mode, or\n" +
+			"write a rule, for what the client may do; --approval never asks nobody.\n\n" +
+			"With --allow-root the first of a client's roots that lies in one of those folders is its workspace.\n" +
+			"A client without one has the folder of -w if that is given, or else no files. A client of 2026-07-28\n" +
+			"is not asked for roots, which may not change what a server lists there: start it with -w.\n\n" +
 			"Over HTTP each client that opens a session has its own view and log; an address that other machines\n" +
 			"reach needs a token, from --token-file or " + tokenVariable + ".",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logger := slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+			o, err := m.options(cmd, f, logger)
+			if err != nil {
+				return err
+			}
 			if m.http == "" {
 				if m.tokenFile != "" || len(m.hosts) > 0 || m.conformance {
 					return usage(errors.New("--token-file and --allow-host need --http"))
 				}
-				return t.serveStdio(cmd.Context(), f, logger)
+				return t.serveStdio(cmd.Context(), f, o)
 			}
-			return t.serveHTTP(cmd.Context(), f, m, logger)
+			return t.serveHTTP(cmd.Context(), f, m, o)
 		},
 	}
 	cmd.Flags().StringVar(&m.http, "http", "", "address to serve HTTP at, as 127.0.0.1:8080")
 	cmd.Flags().StringVar(&m.tokenFile, "token-file", "", "file with the token that HTTP clients must send")
 	cmd.Flags().StringSliceVar(&m.hosts, "allow-host", nil, "name under which HTTP clients reach this machine")
+	cmd.Flags().StringArrayVar(&m.roots, "allow-root", nil, "folder in which a client may choose its workspace by its roots")
+	cmd.Flags().StringVar(&m.approval, "approval", "", "when a person is asked: "+strings.Join(config.Approvals(), ", "))
+	_ = cmd.RegisterFlagCompletionFunc("approval", cobra.FixedCompletions(config.Approvals(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.MarkFlagDirname("allow-root")
 	cmd.Flags().BoolVar(&m.conformance, "conformance", false, "serve the fixtures of the official conformance suite instead of the tools")
 	_ = cmd.Flags().MarkHidden("conformance") // it exists
 	_ = cmd.MarkFlagFilename("token-file")
@@ -61,24 +74,14 @@ func newMCP(t *terminal, f *flags) *cobra.Command {
 	return cmd
 }
 
-func (f *flags) openMCP(ctx context.Context, logger *slog.Logger) (*handrail.Session, error) {
-	s, _, err := f.open(ctx, handrail.Options{
-		Origin: tool.Origin{Kind: tool.OriginMCP},
-		// A client has a loop guard of its own, or polls on purpose.
-		Guard:  handrail.GuardAdvise,
-		Logger: logger,
-	})
-	return s, err
-}
-
 // serveStdio speaks with the client until it goes away or the program is
 // told to stop, neither of which is a failure.
-func (t *terminal) serveStdio(ctx context.Context, f *flags, logger *slog.Logger) error {
-	s, err := f.openMCP(ctx, logger)
+func (t *terminal) serveStdio(ctx context.Context, f *flags, o mcp.Options) error {
+	s, err := f.openMCP(ctx, o.Logger, "")
 	if err != nil {
 		return err
 	}
-	server, err := mcp.New(s, mcpOptions(logger))
+	server, err := mcp.New(s, o)
 	if err == nil {
 		in, restore := pollable(t.in)
 		defer restore()
@@ -90,21 +93,17 @@ func (t *terminal) serveStdio(ctx context.Context, f *flags, logger *slog.Logger
 	return failure(errors.Join(err, s.Close()))
 }
 
-func mcpOptions(logger *slog.Logger) mcp.Options {
-	return mcp.Options{Version: readVersion().Version, Logger: logger}
-}
-
 // serveHTTP serves clients until the program is told to stop.
-func (t *terminal) serveHTTP(ctx context.Context, f *flags, m *mcpFlags, logger *slog.Logger) error {
+func (t *terminal) serveHTTP(ctx context.Context, f *flags, m *mcpFlags, own mcp.Options) error {
 	token, err := m.token()
 	if err != nil {
 		return usage(err)
 	}
-	o := mcp.HTTPOptions{Token: token, Hosts: m.hosts, Logger: logger}
+	o := mcp.HTTPOptions{Token: token, Hosts: m.hosts, Logger: own.Logger}
 	if m.conformance {
 		o.Open = conformance.Open
 	} else {
-		o.Open = mcp.SessionPeers(func(ctx context.Context) (*handrail.Session, error) { return f.openMCP(ctx, logger) }, mcpOptions(logger))
+		o.Open = mcp.SessionPeers(func(ctx context.Context) (*handrail.Session, error) { return f.openMCP(ctx, own.Logger, "") }, own)
 	}
 	server, err := mcp.NewHTTP(ctx, o)
 	if err != nil {

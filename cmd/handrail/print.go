@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
+	"github.com/handrail-tools/handrail/internal/plain"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -44,24 +44,7 @@ func (t *terminal) warn(text string) string  { return t.paint(t.outTTY, "33", te
 // visible writes every character that would steer a terminal, or that hides
 // or reorders others, as an escape. Newlines and tabs stay. A byte that is
 // not UTF-8 becomes U+FFFD: some terminals obey the C1 bytes.
-func visible(s string) string {
-	steers := func(r rune) bool {
-		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp))
-	}
-	s = strings.ToValidUTF8(s, "\ufffd")
-	if strings.IndexFunc(s, steers) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if steers(r) {
-			fmt.Fprintf(&b, "\\u{%x}", r)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
+func visible(s string) string { return plain.Text(s) }
 
 // cell returns what stands in one place of a line: on one line, at most limit
 // bytes long, and with nothing that steers a terminal.

@@ -49,10 +49,8 @@ func applySettings(o *handrail.Options, s config.Settings) error {
 	for name, p := range s.Policy.ByProvider {
 		o.PolicyByProvider[name] = policyOf(p)
 	}
-	o.Files = handrail.WorkspaceOptions{
-		Granted: s.Workspace.Granted, ReadOnlyDirs: s.Workspace.ReadOnlyDirs,
-		Protected: s.Workspace.Protected, Unreadable: s.Workspace.Unreadable,
-	}
+	o.Files.Granted, o.Files.ReadOnlyDirs = s.Workspace.Granted, s.Workspace.ReadOnlyDirs
+	o.Files.Protected, o.Files.Unreadable = s.Workspace.Protected, s.Workspace.Unreadable
 	o.Exposure = handrail.Exposure{
 		Deferred: s.Exposure.Deferred != nil && *s.Exposure.Deferred,
 		Pinned:   s.Exposure.Pinned, Away: s.Exposure.Away,

@@ -432,6 +432,15 @@ func TestApproval(t *testing.T) {
 			return permission.Answer{Allow: true}, errors.New("gone")
 		}, tool.CodeApprovalRequired},
 		{"panic", func(permission.Request) (permission.Answer, error) { panic("face") }, tool.CodeApprovalRequired},
+		{"nobody, and yes", func(r permission.Request) (permission.Answer, error) {
+			return permission.Answer{Allow: true, Digest: r.Digest}, fmt.Errorf("at the client: %w", permission.ErrNobody)
+		}, tool.CodeApprovalRequired},
+		{"words of its own", func(r permission.Request) (permission.Answer, error) {
+			return permission.Answer{Allow: true, Digest: r.Digest}, tool.Errorf(tool.CodeApprovalDenied, "not like this")
+		}, tool.CodeApprovalDenied},
+		{"words of another code", func(permission.Request) (permission.Answer, error) {
+			return permission.Answer{}, tool.Errorf(tool.CodeInvalidInput, "harmless")
+		}, tool.CodeApprovalRequired},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ran := false

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -41,8 +42,7 @@ func (t *trip) ask(ctx context.Context) *tool.Error {
 		return nil
 	}
 	if t.d.Approver == nil {
-		return tool.Errorf(tool.CodeApprovalRequired, "%s needs a person's approval (%s: %s) and nobody can be asked here. Do not retry; tell the person what you wanted to do.",
-			t.spec.Name, tool.Clip(t.verdict.Rule), t.verdict.Reason)
+		return t.nobody()
 	}
 	if stop := t.stopped(ctx); stop != nil {
 		return stop // nobody is bothered with a call that is over
@@ -58,8 +58,7 @@ func (t *trip) ask(ctx context.Context) *tool.Error {
 	case stop != nil:
 		return stop
 	case err != nil:
-		t.d.Logger.Warn("asking for approval", "tool", t.spec.Name, "error", err)
-		return tool.Errorf(tool.CodeApprovalRequired, "%s needs a person's approval and the question could not be put: nobody has answered", t.spec.Name)
+		return t.unanswered(err)
 	case !answer.Allow:
 		return tool.Errorf(tool.CodeApprovalDenied, "a person refused this call of %s%s. Do not retry it.", t.spec.Name, because(answer.Reason))
 	case answer.Digest != digest:
@@ -70,6 +69,24 @@ func (t *trip) ask(ctx context.Context) *tool.Error {
 		t.d.grants.Add(t.grant(digest))
 	}
 	return nil
+}
+
+// nobody is the refusal where no person can be asked.
+func (t *trip) nobody() *tool.Error {
+	return tool.Errorf(tool.CodeApprovalRequired, "%s needs a person's approval (%s: %s) and nobody can be asked here. Do not retry; tell the person what you wanted to do.",
+		t.spec.Name, tool.Clip(t.verdict.Rule), t.verdict.Reason)
+}
+
+// unanswered is the refusal where the approver came back without an answer.
+func (t *trip) unanswered(err error) *tool.Error {
+	if errors.Is(err, permission.ErrNobody) {
+		return t.nobody()
+	}
+	if said, ok := errors.AsType[*tool.Error](err); ok && (said.Code == tool.CodeApprovalRequired || said.Code == tool.CodeApprovalDenied) {
+		return said
+	}
+	t.d.Logger.Warn("asking for approval", "tool", t.spec.Name, "error", err)
+	return tool.Errorf(tool.CodeApprovalRequired, "%s needs a person's approval and the question could not be put: nobody has answered", t.spec.Name)
 }
 
 // granted is what a yes for the session covers: the call, the files that it

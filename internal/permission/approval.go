@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"sync"
 	"time"
 
@@ -39,9 +40,15 @@ type Answer struct {
 	Reason string
 }
 
-// Approver asks a person. It blocks until there is an answer or ctx is done;
-// an error counts as no answer. It may be called from several goroutines.
+// Approver asks a person. It blocks until there is an answer or ctx is done.
+// An error counts as no answer: [ErrNobody] where there is nobody to ask, a
+// [*tool.Error] of one of the codes of approval where the model is to read its
+// words, and any other where the question could not be put. It may be called from several goroutines.
 type Approver func(ctx context.Context, r Request) (Answer, error)
+
+// ErrNobody is what an [Approver] returns that finds nobody whom it could
+// ask about a call.
+var ErrNobody = errors.New("nobody can be asked")
 
 // Digest returns what identifies one act: the tool and its exact arguments.
 func Digest(name string, args []byte) string {

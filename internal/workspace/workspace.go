@@ -76,6 +76,11 @@ type Options struct {
 	// who is confined to a part of a workspace is held by the rules of the
 	// whole. Empty means the root.
 	Top string
+	// Beneath, unless empty, is the absolute path of a folder in which the
+	// root must lie, or which it must be. The folder that was opened is held
+	// against it, not the path, so that a link that is moved in the meantime
+	// changes nothing.
+	Beneath string
 	// Grants is the write fence of a child session. nil means none.
 	Grants *Grants
 	// Recorder is told of every change before it happens. nil means that
@@ -128,6 +133,7 @@ func open(root string, opts Options, newTree func(string) (tree, error)) (*Works
 		}
 	}
 	note("opening the workspace", w.add(root, ZoneRoot, newTree))
+	note("finding the workspace in its folder", w.checkBeneath(opts.Beneath))
 	note("finding the top of the workspace", w.setTop(opts.Top))
 	for _, dir := range opts.Granted {
 		note("opening a granted folder", w.addFurther(dir, ZoneGranted, newTree))

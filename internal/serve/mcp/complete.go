@@ -19,7 +19,7 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.C
 	if ref.Type == "ref/prompt" {
 		return nil, invalid("the prompt %q has no argument %q", cut(ref.Name), cut(name))
 	}
-	i := slices.IndexFunc(templates, func(t template) bool { return t.URITemplate == ref.URI && s.session.HasResource(t.kind) })
+	i := slices.IndexFunc(templates, func(t template) bool { return t.URITemplate == ref.URI && s.serving().HasResource(t.kind) })
 	if i < 0 || !strings.Contains(ref.URI, "{"+name+"}") && !strings.Contains(ref.URI, "{+"+name+"}") {
 		return nil, invalid("no template %q with a variable %q is listed", cut(ref.URI), cut(name))
 	}
@@ -46,19 +46,19 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.C
 func (s *Server) valuesFor(ctx context.Context, kind handrail.ResourceKind, name, begun string, known *mcp.CompleteContext) (values []string, more bool, err error) {
 	switch {
 	case kind == handrail.ResourceResult:
-		return s.session.ResultIDs(begun), false, nil
+		return s.serving().ResultIDs(begun), false, nil
 	case name == "side":
 		return []string{sideAfter, sideBefore}, false, nil
 	case name == "id":
-		values, err = s.session.Changes(ctx)
+		values, err = s.serving().Changes(ctx)
 		return values, false, err
 	case kind == handrail.ResourceVersion:
 		if known == nil || known.Arguments["id"] == "" {
 			return nil, false, nil
 		}
-		values, err = s.session.ChangedFiles(ctx, known.Arguments["id"])
+		values, err = s.serving().ChangedFiles(ctx, known.Arguments["id"])
 		return values, false, err
 	default:
-		return s.session.Files(ctx, handrail.FileQuery{Prefix: begun, Limit: maxValues, Quiet: true})
+		return s.serving().Files(ctx, handrail.FileQuery{Prefix: begun, Limit: maxValues, Quiet: true})
 	}
 }

@@ -321,17 +321,17 @@ func SessionPeers(open func(context.Context) (*handrail.Session, error), o Optio
 		if err != nil {
 			return nil, errors.Join(err, session.Close())
 		}
-		return &sessionPeer{Server: server, stop: server.watch()}, nil
+		return &sessionPeer{Server: server, end: server.begin()}, nil
 	}
 }
 
 type sessionPeer struct {
 	*Server
-	stop func()
+	end func()
 }
 
 func (p *sessionPeer) Close() error {
-	p.stop()
+	p.end()
 	return p.session.Close()
 }
 

@@ -53,6 +53,7 @@ func (c *calls) track(next mcp.MethodHandler) mcp.MethodHandler {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the server is stopping and takes no more calls"}
 		}
 		defer end()
+		ctx = c.responses.mark(ctx, call)
 		result, err := next(ctx, method, req)
 		if r, ok := result.(*mcp.CallToolResult); ok && r != nil && err == nil {
 			return c.responses.lift(call.Extra, r), nil

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"net/http"
@@ -26,6 +27,8 @@ const liftHeader = "Handrail-Response"
 // lifted is what was taken out of the results that go into one response. It
 // is gone with the request.
 type lifted struct {
+	gone context.Context // ends with the request, or when its client has gone
+
 	mu    sync.Mutex
 	parts []liftedPart
 }
@@ -45,7 +48,7 @@ type responses struct {
 
 // begin names a request; end forgets it.
 func (l *responses) begin(r *http.Request) (parts *lifted, end func()) {
-	name, parts := rand.Text(), new(lifted)
+	name, parts := rand.Text(), &lifted{gone: r.Context()}
 	r.Header.Set(liftHeader, name)
 	l.mu.Lock()
 	defer l.mu.Unlock()

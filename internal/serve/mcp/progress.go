@@ -49,8 +49,11 @@ func (r *reporter) report(p tool.Progress) {
 }
 
 // stop sends what is left and waits until it is sent: nothing may follow the
-// call's answer.
+// call's answer. A reporter that is nil has nothing to send.
 func (r *reporter) stop() {
+	if r == nil {
+		return
+	}
 	close(r.quit)
 	<-r.ended
 }

@@ -23,10 +23,11 @@ func (s *Server) options(o Options) *mcp.ServerOptions {
 	}
 	// Some clients give their models further tools for a server that has
 	// resources, so one that has none does not say that it could.
-	if s.hasResources() {
+	if s.hasResources() || o.Roots != nil {
 		out.Capabilities.Resources = &mcp.ResourceCapabilities{}
 		out.CompletionHandler = s.complete
 	}
+	o.Roots.tell(out)
 	return out
 }
 
@@ -36,6 +37,6 @@ func (s *Server) addPrompts() {
 		Name: safetyPrompt, Title: "What holds in this workspace",
 		Description: "What the tools of this session may do, what needs a person's word, what is closed, and how to go about it.",
 	}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: s.session.Guidance()}}}}, nil
+		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: s.serving().Guidance()}}}}, nil
 	})
 }

@@ -32,7 +32,7 @@ const (
 
 // hasResources reports whether the session has any kind of resource.
 func (s *Server) hasResources() bool {
-	return slices.ContainsFunc(templates, func(t template) bool { return s.session.HasResource(t.kind) })
+	return slices.ContainsFunc(templates, func(t template) bool { return s.serving().HasResource(t.kind) })
 }
 
 // serveResources answers the requests about resources. The SDK's own answers
@@ -73,7 +73,7 @@ func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesReques
 	} else if err := s.addResults(ctx, out); err != nil {
 		return nil, err
 	}
-	paths, more, err := s.session.Files(ctx, handrail.FileQuery{After: at.after, Limit: min(pageFiles, maxListed-at.count)})
+	paths, more, err := s.serving().Files(ctx, handrail.FileQuery{After: at.after, Limit: min(pageFiles, maxListed-at.count)})
 	if err != nil {
 		// The results can be listed all the same.
 		if e, ok := errors.AsType[*tool.Error](err); ok && out.Resources != nil && ctx.Err() == nil {
@@ -99,7 +99,7 @@ func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesReques
 }
 
 func (s *Server) addResults(ctx context.Context, out *mcp.ListResourcesResult) error {
-	results, err := s.session.Results(ctx)
+	results, err := s.serving().Results(ctx)
 	for _, r := range results {
 		out.Resources = append(out.Resources, &mcp.Resource{
 			URI: uriOf(handrail.Resource{Kind: handrail.ResourceResult, ID: r.ID}), Name: r.ID, Title: "Result of " + r.Tool,
@@ -164,7 +164,7 @@ func (s *Server) listTemplates(req *mcp.ListResourceTemplatesRequest) (*mcp.List
 	out := &mcp.ListResourceTemplatesResult{ResourceTemplates: []*mcp.ResourceTemplate{}}
 	cacheable(context.Background(), req, &out.Cacheable)
 	for i := range templates {
-		if s.session.HasResource(templates[i].kind) {
+		if s.serving().HasResource(templates[i].kind) {
 			out.ResourceTemplates = append(out.ResourceTemplates, &templates[i].ResourceTemplate)
 		}
 	}
@@ -183,9 +183,11 @@ func (s *Server) startRead(ctx context.Context, uri string, modernEra bool) (wai
 	if err != nil {
 		return func() (*contents, error) { return nil, noResource(uri, modernEra, err.Error()) }
 	}
-	content := s.session.StartContent(ctx, r)
+	h := s.enter()
+	content := h.session.StartContent(ctx, r)
 	return func() (*contents, error) {
 		c, err := content()
+		s.leave(h)
 		if err != nil {
 			return nil, readError(uri, modernEra, err)
 		}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/handrail-tools/handrail"
+	"github.com/handrail-tools/handrail/internal/serve/mcp/roundtrip"
 	"github.com/handrail-tools/handrail/tool"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -31,18 +32,26 @@ type Options struct {
 	Version string
 	// Instructions are for the client's model. "" sends none.
 	Instructions string
+	// Roots lets clients choose their workspace. nil does not.
+	Roots *Roots
 	// Logger receives protocol trouble. nil discards.
 	Logger *slog.Logger
 }
 
 // Server shows one session to one client at a time.
 type Server struct {
-	session *handrail.Session
+	session *handrail.Session // the operator's; calls go to the one that [Server.enter] gives
 	sdk     *mcp.Server
+	logger  *slog.Logger
 	info    []byte // what the server says of itself, as JSON
 	// patience is how long a client that has closed its side may wait for
 	// its answers.
 	patience time.Duration
+
+	sealer  roundtrip.Sealer // of questions that stateless clients bring back
+	homes   homes
+	roots   *Roots // nil: the workspace is the operator's
+	rooting rootsState
 
 	mu    sync.Mutex
 	shown map[string]bool // the names that the SDK lists
@@ -59,7 +68,11 @@ func New(session *handrail.Session, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{session: session, info: info, patience: drainGrace, shown: map[string]bool{}}
+	s := &Server{session: session, info: info, logger: o.Logger, roots: o.Roots, patience: drainGrace, shown: map[string]bool{}}
+	s.homes.own = &home{session: session}
+	s.homes.current = s.homes.own
+	s.rooting.wait = rootsTime
+	s.rooting.ctx = context.Background()
 	s.sdk = mcp.NewServer(o.implementation(), s.options(o))
 	s.sdk.AddReceivingMiddleware(s.intercept, s.serveResources)
 	s.addPrompts()
@@ -70,7 +83,7 @@ func New(session *handrail.Session, o Options) (*Server, error) {
 }
 
 func (s *Server) serve(ctx context.Context, t mcp.Transport) error {
-	defer s.watch()()
+	defer s.begin()()
 	err := s.sdk.Run(ctx, t)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
 		return nil // the client went away, which is how a session ends
@@ -78,9 +91,27 @@ func (s *Server) serve(ctx context.Context, t mcp.Transport) error {
 	return err
 }
 
+// begin readies the server for one client. end lets go of all that was opened
+// for it.
+func (s *Server) begin() (end func()) {
+	stop := s.watch(s.session)
+	ctx, cancel := context.WithCancel(context.Background())
+	s.rooting.mu.Lock()
+	s.rooting.ctx, s.rooting.state, s.rooting.why, s.rooting.changed, s.rooting.waiting = ctx, rootsUnknown, "", false, nil
+	s.rooting.mu.Unlock()
+	return func() {
+		stop()
+		s.rooting.mu.Lock()
+		cancel() // under the lock, so that no question begins after it
+		s.rooting.mu.Unlock()
+		s.rooting.asking.Wait()
+		s.closeHomes()
+	}
+}
+
 // watch keeps the list in line with the session until stop is called.
-func (s *Server) watch() (stop func()) {
-	return s.session.Subscribe(func() {
+func (s *Server) watch(session *handrail.Session) (stop func()) {
+	return session.Subscribe(func() {
 		// A list that cannot be shown was refused at registration already.
 		_ = s.refresh()
 	})
@@ -93,7 +124,7 @@ func (s *Server) refresh() error {
 	defer s.mu.Unlock()
 	stale := s.shown
 	s.shown = map[string]bool{}
-	for _, spec := range s.session.Specs() {
+	for _, spec := range s.serving().Specs() {
 		declared, err := declare(spec)
 		if err != nil {
 			return fmt.Errorf("listing %s: %w", spec.Name, err)
@@ -156,6 +187,9 @@ type calledName struct{}
 // the result what its revision asks for.
 func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if err := s.beforeRequest(ctx, method, req); err != nil {
+			return nil, err
+		}
 		call, ok := req.(*mcp.CallToolRequest)
 		if !ok || method != callMethod {
 			return next(ctx, method, req)
@@ -194,6 +228,10 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	if name, ok := ctx.Value(calledName{}).(string); ok {
 		c.Tool = name
 	}
+	ctx, round, err := s.askerOf(ctx, req, c.Tool)
+	if err != nil {
+		return nil, err
+	}
 	if token := req.Params.GetProgressToken(); token != nil {
 		r := newReporter(func(p tool.Progress) {
 			// A client that cannot take a report loses only the report.
@@ -204,7 +242,12 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 		defer r.stop()
 		c.Progress = r.report
 	}
-	r := s.session.Run(ctx, c)[0]
+	h := s.enter()
+	defer s.leave(h)
+	r := s.explain(h.session.Run(ctx, c)[0], req.Session)
+	if form, state := round.question(r); form != nil {
+		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{approvalKey: form}, RequestState: state}, nil
+	}
 	if r.Code == tool.CodeUnknownTool {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: r.Text}
 	}

@@ -47,6 +47,12 @@ type stdio struct {
 	closed chan struct{}
 	once   sync.Once
 
+	// present ends, by hangUp, when the client can send nothing any more.
+	present context.Context
+	hangUp  context.CancelFunc
+
+	peer *mcp.ServerSession // see client
+
 	writing sync.Mutex
 
 	mu    sync.Mutex
@@ -81,6 +87,7 @@ func (t *stdioTransport) Connect(context.Context) (mcp.Connection, error) {
 		toSDK: make(chan jsonrpc.Message), ended: make(chan struct{}), closed: make(chan struct{}),
 		calls: map[string]context.CancelFunc{}, asked: map[jsonrpc.ID]string{},
 	}
+	c.present, c.hangUp = context.WithCancel(t.ctx)
 	go c.read(t.ctx)
 	return c, nil
 }
@@ -93,6 +100,7 @@ func (c *stdio) SessionID() string { return "" }
 // harm by that.
 func (c *stdio) Close() error {
 	c.once.Do(func() { close(c.closed) })
+	c.hangUp()
 	return errors.Join(c.in.Close(), c.out.Close())
 }
 
@@ -208,6 +216,9 @@ func (c *stdio) take(ctx context.Context, line []byte) {
 		return
 	case e.Method == "notifications/cancelled" && c.cancel(e.Params):
 		return
+	case e.Method == rootsNews:
+		c.server.rootsChanged() // before anything that follows on the line
+		return
 	}
 	m, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
@@ -266,6 +277,7 @@ func (c *stdio) refuse(id json.RawMessage, code int64, text string) {
 
 // drain waits until everything that was asked is answered.
 func (c *stdio) drain(ctx context.Context) {
+	c.hangUp() // who sends nothing any more answers no question
 	idle := make(chan struct{})
 	c.mu.Lock()
 	c.idle = idle

@@ -26,17 +26,34 @@ type pipe struct {
 
 func stdioClient(t *testing.T, tools ...tool.Tool) *pipe {
 	t.Helper()
-	session, err := handrail.Open(t.Context(), handrail.Options{NoBuiltins: true, Tools: tools})
+	return stdioClientOf(t, func(ctx context.Context) (*handrail.Session, error) {
+		return handrail.Open(ctx, handrail.Options{NoBuiltins: true, Tools: tools})
+	})
+}
+
+func stdioClientOf(t *testing.T, open func(context.Context) (*handrail.Session, error)) *pipe {
+	t.Helper()
+	return stdioClientWith(t, open, Options{Version: "test"})
+}
+
+func stdioClientWith(t *testing.T, open func(context.Context) (*handrail.Session, error), o Options) *pipe {
+	t.Helper()
+	session, err := open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pipeTo(t, session)
+	return pipeWith(t, session, o)
 }
 
 // pipeTo serves a session to a client; both end with the test.
 func pipeTo(t *testing.T, session *handrail.Session) *pipe {
 	t.Helper()
-	server, err := New(session, Options{Version: "test"})
+	return pipeWith(t, session, Options{Version: "test"})
+}
+
+func pipeWith(t *testing.T, session *handrail.Session, o Options) *pipe {
+	t.Helper()
+	server, err := New(session, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,8 @@ import (
 type callParams struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
+	State     string          `json:"requestState"`
+	Answers   json.RawMessage `json:"inputResponses"`
 	Meta      struct {
 		ProgressToken json.RawMessage `json:"progressToken"`
 		Version       string          `json:"io.modelcontextprotocol/protocolVersion"`
@@ -75,32 +77,55 @@ func isObject(raw json.RawMessage) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{"))
 }
 
-// start takes the call's place in the queue at once and runs it beside the
-// reading.
+// start takes the call's place in the queue at once, or as soon as it is
+// known which workspace it is for, and runs it beside the reading.
 func (c *stdio) start(ctx context.Context, id string, p callParams, stateless bool) {
+	var client *mcp.ServerSession
+	if !stateless {
+		client = c.client()
+	}
+	ctx, round, refused := c.askerOf(ctx, p, client)
+	if refused != nil {
+		c.answer(ctx, id, func(line []byte) []byte {
+			return appendError(line, json.RawMessage(id), refused.Code, refused.Message)
+		})
+		return
+	}
+	c.server.whenRooted(ctx, client, func() {
+		h := c.server.enter()
+		call, reporter := c.call(p)
+		wait := h.session.Start(ctx, call)
+		go func() {
+			result := c.server.explain(wait()[0], client)
+			c.server.leave(h)
+			reporter.stop()
+			c.answer(ctx, id, func(line []byte) []byte {
+				if form, state := round.question(result); form != nil {
+					return c.server.appendQuestion(line, json.RawMessage(id), form, state)
+				}
+				return c.server.appendAnswer(line, json.RawMessage(id), result, stateless)
+			})
+		}()
+	})
+}
+
+// call is what the parameters ask for. The reporter is nil where the client
+// wants to hear of no progress.
+func (c *stdio) call(p callParams) (handrail.Call, *reporter) {
 	call := handrail.Call{Tool: p.Name}
 	if !bytes.Equal(p.Arguments, []byte("null")) {
 		call.Args = p.Arguments
 	}
-	var r *reporter
-	if len(p.Meta.ProgressToken) > 0 {
-		r = newReporter(func(report tool.Progress) { _ = c.send(appendProgress(nil, p.Meta.ProgressToken, report)) })
-		call.Progress = r.report
+	if len(p.Meta.ProgressToken) == 0 {
+		return call, nil
 	}
-	wait := c.server.session.Start(ctx, call)
-	go func() {
-		result := wait()[0]
-		if r != nil {
-			r.stop()
-		}
-		c.answer(ctx, id, func(line []byte) []byte {
-			return c.server.appendAnswer(line, json.RawMessage(id), result, stateless)
-		})
-	}()
+	r := newReporter(func(report tool.Progress) { _ = c.send(appendProgress(nil, p.Meta.ProgressToken, report)) })
+	call.Progress = r.report
+	return call, r
 }
 
-// answer sends what write appends, unless the client has taken the call back: it
-// expects no answer then.
+// answer sends what write appends, unless the client has taken the call
+// back: it expects no answer then.
 func (c *stdio) answer(ctx context.Context, id string, write func(line []byte) []byte) {
 	// The client may use the id again as soon as it has the answer.
 	c.mu.Lock()

@@ -29,11 +29,18 @@ func (c *stdio) takeRead(ctx context.Context, e envelope) bool {
 	stateless := meta.Version == modern && isObject(meta.Capabilities)
 	ctx, began, refused := c.begin(ctx, e.ID, stateless || meta.Version == "" && c.opened())
 	if began {
-		id, wait := string(e.ID), c.server.startRead(ctx, *p.URI, stateless)
-		go func() {
-			result, err := wait()
-			c.answer(ctx, id, func(line []byte) []byte { return c.server.appendContents(line, id, result, err) })
-		}()
+		id, uri := string(e.ID), *p.URI
+		var client *mcp.ServerSession
+		if !stateless {
+			client = c.client()
+		}
+		c.server.whenRooted(ctx, client, func() {
+			wait := c.server.startRead(ctx, uri, stateless)
+			go func() {
+				result, err := wait()
+				c.answer(ctx, id, func(line []byte) []byte { return c.server.appendContents(line, id, result, err) })
+			}()
+		})
 	}
 	return began || refused
 }

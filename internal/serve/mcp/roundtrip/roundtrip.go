@@ -24,15 +24,20 @@ const (
 	maxState = 64 << 10
 
 	nonceSize, timeSize, macSize = 16, 8, sha256.Size
+	bindingSize                  = 3 * sha256.Size
+	headSize                     = nonceSize + timeSize + bindingSize
 )
 
-// What may be wrong with a state. A client learns no more than that it is
-// not valid; the difference is for logs.
+// What may be wrong with a state. Each is about the client's own request, so
+// that a client may be told which it is.
 var (
-	ErrForged  = errors.New("this state was not made here, or not for this request")
-	ErrExpired = errors.New("this state is too old")
-	ErrUsed    = errors.New("this state was brought back before")
-	ErrBusy    = errors.New("too many states were brought back; ask again later")
+	ErrForged    = errors.New("this state was not made here, or was changed")
+	ErrPrincipal = errors.New("this state was made for somebody else")
+	ErrRequest   = errors.New("this state was made for another request")
+	ErrArgs      = errors.New("the arguments are not those for which this state was made")
+	ErrExpired   = errors.New("this state is too old")
+	ErrUsed      = errors.New("this state was brought back before")
+	ErrBusy      = errors.New("too many states were brought back; ask again later")
 )
 
 // Request is what a state belongs to.
@@ -41,7 +46,7 @@ type Request struct {
 	Principal string
 	// Method and Name are the request's: "tools/call" and the tool's name.
 	Method, Name string
-	// Args are its arguments, byte for byte.
+	// Args are its arguments. They are compared byte for byte.
 	Args []byte
 }
 
@@ -71,33 +76,40 @@ func (s *Sealer) start() {
 // Seal returns a state that carries data. The client can read it.
 func (s *Sealer) Seal(r Request, data string) string {
 	s.start()
-	body := make([]byte, nonceSize, nonceSize+timeSize+len(data)+macSize)
+	body := make([]byte, nonceSize, headSize+len(data)+macSize)
 	_, _ = rand.Read(body)
 	body = binary.BigEndian.AppendUint64(body, uint64(time.Now().Add(s.Life).UnixMilli()))
+	body = append(body, s.bind(r)...)
 	body = append(body, data...)
-	return base64.RawURLEncoding.EncodeToString(append(body, s.mac(r, body)...))
+	return base64.RawURLEncoding.EncodeToString(append(body, s.mac(body)...))
 }
 
 // Open returns the data of a state that was sealed for the same request and
-// uses the state up.
+// uses the state up. One that is refused is not used up.
 func (s *Sealer) Open(r Request, state string) (string, error) {
 	s.start()
 	if len(state) > maxState {
 		return "", ErrForged
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(state)
-	if err != nil || len(raw) < nonceSize+timeSize+macSize {
+	if err != nil || len(raw) < headSize+macSize {
 		return "", ErrForged
 	}
 	body, mac := raw[:len(raw)-macSize], raw[len(raw)-macSize:]
-	if !hmac.Equal(mac, s.mac(r, body)) {
+	if !hmac.Equal(mac, s.mac(body)) {
 		return "", ErrForged
+	}
+	sealed, now := body[nonceSize+timeSize:headSize], s.bind(r)
+	for i, other := range []error{ErrPrincipal, ErrRequest, ErrArgs} {
+		if part := i * sha256.Size; !hmac.Equal(sealed[part:part+sha256.Size], now[part:part+sha256.Size]) {
+			return "", other
+		}
 	}
 	until := time.UnixMilli(int64(binary.BigEndian.Uint64(body[nonceSize:])))
 	if err := s.use([nonceSize]byte(body), until); err != nil {
 		return "", err
 	}
-	return string(body[nonceSize+timeSize:]), nil
+	return string(body[headSize:]), nil
 }
 
 func (s *Sealer) use(nonce [nonceSize]byte, until time.Time) error {
@@ -124,16 +136,19 @@ func (s *Sealer) use(nonce [nonceSize]byte, until time.Time) error {
 	return nil
 }
 
-// mac covers what the state belongs to and what it carries. Each part comes
-// with its length, so that none can pass into its neighbour.
-func (s *Sealer) mac(r Request, body []byte) []byte {
+// bind is what a request is known by: who sends it, what it is, and its
+// arguments. It is made with the key, so that none can be found by trying.
+func (s *Sealer) bind(r Request) []byte {
+	b := make([]byte, 0, bindingSize)
+	b = append(b, s.mac([]byte(r.Principal))...)
+	// The length keeps the method from passing into the name.
+	name := binary.BigEndian.AppendUint64(nil, uint64(len(r.Method)))
+	b = append(b, s.mac(append(append(name, r.Method...), r.Name...))...)
+	return append(b, s.mac(r.Args)...)
+}
+
+func (s *Sealer) mac(body []byte) []byte {
 	h := hmac.New(sha256.New, s.key[:])
-	args := sha256.Sum256(r.Args)
-	for _, part := range [][]byte{[]byte(r.Principal), []byte(r.Method), []byte(r.Name), args[:], body} {
-		var size [8]byte
-		binary.BigEndian.PutUint64(size[:], uint64(len(part)))
-		h.Write(size[:])
-		h.Write(part)
-	}
+	h.Write(body)
 	return h.Sum(nil)
 }

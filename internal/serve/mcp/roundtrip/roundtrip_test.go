@@ -26,14 +26,17 @@ func TestStateComesBackOnce(t *testing.T) {
 func TestStateIsForItsRequestAlone(t *testing.T) {
 	var s, other Sealer
 	state := s.Seal(request, "data")
-	for name, r := range map[string]Request{
-		"principal": {Principal: "b", Method: "tools/call", Name: "write", Args: request.Args},
-		"method":    {Principal: "a", Method: "prompts/get", Name: "write", Args: request.Args},
-		"name":      {Principal: "a", Method: "tools/call", Name: "remove", Args: request.Args},
-		"arguments": {Principal: "a", Method: "tools/call", Name: "write", Args: []byte(`{"path":"y"}`)},
-		"shifted":   {Principal: "at", Method: "ools/call", Name: "write", Args: request.Args},
+	for name, c := range map[string]struct {
+		r    Request
+		want error
+	}{
+		"principal": {Request{Principal: "b", Method: "tools/call", Name: "write", Args: request.Args}, ErrPrincipal},
+		"method":    {Request{Principal: "a", Method: "prompts/get", Name: "write", Args: request.Args}, ErrRequest},
+		"name":      {Request{Principal: "a", Method: "tools/call", Name: "remove", Args: request.Args}, ErrRequest},
+		"arguments": {Request{Principal: "a", Method: "tools/call", Name: "write", Args: []byte(`{"path":"y"}`)}, ErrArgs},
+		"shifted":   {Request{Principal: "a", Method: "tools/cal", Name: "lwrite", Args: request.Args}, ErrRequest},
 	} {
-		if _, err := s.Open(r, state); !errors.Is(err, ErrForged) {
+		if _, err := s.Open(c.r, state); !errors.Is(err, c.want) {
 			t.Errorf("another %s: %v", name, err)
 		}
 	}

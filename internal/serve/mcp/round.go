@@ -1,0 +1,143 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/handrail-tools/handrail"
+	"github.com/handrail-tools/handrail/internal/serve/mcp/roundtrip"
+	"github.com/handrail-tools/handrail/tool"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// approvalKey names the question among those that a result may put.
+const approvalKey = "approval"
+
+// formReply is a client's answer to a form.
+type formReply struct {
+	Action  string         `json:"action"`
+	Content map[string]any `json:"content"`
+}
+
+// round is one attempt of a call of the stateless revision. The first asks
+// with its result; the next brings the answer and goes the whole way again,
+// so that the call is judged by what holds then. The answer counts only if
+// the judgement asks the very question that was answered.
+type round struct {
+	server          *Server
+	principal, name string
+	args            json.RawMessage
+	can             bool // the client can have a form filled in
+	lasting         bool // there is a session in which an answer can last
+
+	mu sync.Mutex
+	// sealed is the act that was asked about in the round before, and
+	// brought the answer; nil once it has been used.
+	sealed  string
+	brought *formReply
+	asked   *handrail.ApprovalRequest // what this round is to ask
+}
+
+// open takes in what the client has brought with the call. A state that is
+// not good ends the call, in words that say why; an answer without one
+// answers nothing.
+func (r *round) open(state string, answer *formReply) *jsonrpc.Error {
+	if state == "" {
+		return nil
+	}
+	act, err := r.server.sealer.Open(r.request(), state)
+	if err != nil {
+		r.server.logger.Warn("an answer to a question about a call was refused", "tool", cut(r.name), "reason", err)
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
+			Message: fmt.Sprintf("requestState is refused: %v. Nothing was run. Call again without requestState; a person is asked anew then", err)}
+	}
+	r.sealed, r.brought = act, answer
+	return nil
+}
+
+func (r *round) request() roundtrip.Request {
+	return roundtrip.Request{
+		Principal: r.principal + "\n" + r.server.session.ID(), Method: callMethod, Name: r.name, Args: canonical(r.args),
+	}
+}
+
+// canonical makes arguments comparable that a client has written twice: the
+// order of keys and white space say nothing.
+func canonical(args json.RawMessage) []byte {
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return args
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return args
+	}
+	return out
+}
+
+// ask takes the answer that was brought, if it is to this question, and
+// otherwise puts the question.
+func (r *round) ask(_ context.Context, q handrail.ApprovalRequest) (handrail.ApprovalAnswer, error) {
+	if !r.can {
+		return handrail.ApprovalAnswer{}, handrail.ErrNobody
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	answer := r.brought
+	r.brought = nil
+	if answer != nil && r.sealed == actOf(q) {
+		return answered(q, answer.Action, answer.Content, r.lasting)
+	}
+	r.asked = &q
+	return handrail.ApprovalAnswer{}, tool.Errorf(tool.CodeApprovalRequired, "%s needs a person's approval and the client was told to ask", q.Tool)
+}
+
+// question returns what the client is to ask instead of the call's result,
+// or nil. A round that is nil asks nothing.
+func (r *round) question(result *tool.Result) (form *mcp.ElicitParams, state string) {
+	if r == nil || result.Code != tool.CodeApprovalRequired {
+		return nil, ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.asked == nil {
+		return nil, ""
+	}
+	form = &mcp.ElicitParams{Mode: "form", Message: question(*r.asked), RequestedSchema: onceForm}
+	if r.lasting {
+		form.RequestedSchema = sessionForm
+	}
+	return form, r.server.sealer.Seal(r.request(), actOf(*r.asked))
+}
+
+// actOf identifies what was asked: the call, the files that it means, the
+// tool as it was then, and the rule that asked. Where any of them has
+// changed, the answer is to another question.
+func actOf(q handrail.ApprovalRequest) string {
+	h := sha256.New()
+	a := q.Act
+	fmt.Fprintf(h, "%q %q %q %q %q %q %q %q %q %d", q.Tool, canonical(q.Args), q.Rule, q.Reason, a.Reads, a.Trees, a.Writes, a.Hosts, a.Command, a.Effects)
+	if a.Spec != nil {
+		fmt.Fprintf(h, " %q %q %q %q %d", a.Spec.Name, a.Spec.Title, a.Spec.Description, a.Spec.Input, a.Spec.Effects)
+	}
+	return string(h.Sum(nil))
+}
+
+// appendQuestion appends the line that answers a call with a question.
+func (s *Server) appendQuestion(dst []byte, id json.RawMessage, form *mcp.ElicitParams, state string) []byte {
+	params, err := json.Marshal(form)
+	if err != nil {
+		return appendError(dst, id, jsonrpc.CodeInternalError, "the question could not be written")
+	}
+	dst = append(appendHead(dst, id), `"result":{"resultType":"input_required",`...)
+	dst = s.appendMeta(dst, &tool.Result{}, true)
+	dst = append(append(dst, `"inputRequests":{"`+approvalKey+`":{"method":"elicitation/create","params":`...), params...)
+	return append(append(append(dst, `}},"requestState":"`...), state...), "\"}}\n"...)
+}
