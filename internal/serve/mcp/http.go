@@ -34,6 +34,9 @@ const (
 
 	// maxHeld is how much of request bodies is held at once, in bytes.
 	maxHeld = 64 << 20
+	// maxConns is how many connections are open at once; those beyond it
+	// wait. A client has one for each request that runs and one for news.
+	maxConns = 4096
 	// maxHeader is how much of headers one request may have, in bytes.
 	maxHeader = 32 << 10
 	// bodyTime is how long a client may take to send a body, headerTime how
@@ -90,6 +93,8 @@ type HTTP struct {
 	rate  *bucket
 	held  atomic.Int64 // bytes of bodies that are held
 	calls *calls
+	// patience is how long one write to a client may take. 0 means writeTime.
+	patience time.Duration
 
 	streams    context.Context // of the streams that wait for news
 	endStreams context.CancelFunc
@@ -115,7 +120,7 @@ func NewHTTP(ctx context.Context, o HTTPOptions) (*HTTP, error) {
 	}
 	h := &HTTP{
 		o: o, shared: shared, rate: newBucket(o.Rate), sessions: map[string]*session{},
-		calls: &calls{open: map[int]*openCall{}},
+		calls: &calls{open: map[int]*openCall{}, load: map[string]load{}},
 		blank: mcp.NewServer(&mcp.Implementation{Name: "handrail"}, nil),
 	}
 	h.streams, h.endStreams = context.WithCancel(context.Background())
@@ -138,12 +143,16 @@ func orDefault[N int | float64 | time.Duration](n *N, value N) {
 
 // ServeHTTP answers one request.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if no := h.admit(r); no != nil {
-		no.write(w, nil)
+	out := &stream{ResponseWriter: w, patience: h.patience}
+	defer out.end()
+	no := h.admit(r)
+	if no == nil {
+		no = allow(h.rateOf(r)) // before any work is done for it
+	}
+	if no != nil {
+		no.write(out, nil)
 		return
 	}
-	out := &stream{ResponseWriter: w}
-	defer out.end()
 	if r.Method != http.MethodPost {
 		h.serveOther(out, r)
 		return
@@ -165,12 +174,18 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// rateOf is the bucket of the request's session, or that of all requests
+// that have none.
+func (h *HTTP) rateOf(r *http.Request) *bucket {
+	if s, no := h.session(r.Header.Get(sessionHeader)); no == nil {
+		return s.rate
+	}
+	return h.rate
+}
+
 // post passes a message to the handler of its revision, or says why not.
 func (h *HTTP) post(w *stream, r *http.Request, seen glance) *refusal {
 	if seen.modern(r.Header.Get(versionHeader)) {
-		if no := allow(h.rate); no != nil {
-			return no
-		}
 		h.serveModern(w, r, seen)
 		return nil
 	}
@@ -249,7 +264,7 @@ func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog: slog.NewLogLogger(h.o.Logger.Handler(), slog.LevelDebug),
 	}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
+	go func() { served <- server.Serve(limitConns(l, maxConns)) }()
 	select {
 	case err := <-served:
 		return err

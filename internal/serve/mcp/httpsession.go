@@ -43,11 +43,8 @@ func (h *HTTP) session(id string) (*session, *refusal) {
 
 // openSession makes a peer and lets the SDK open its session.
 func (h *HTTP) openSession(w *stream, r *http.Request) *refusal {
-	if no := allow(h.rate); no != nil {
-		return no
-	}
 	if !h.reserve() {
-		return refuse(http.StatusServiceUnavailable, "all %d sessions are taken; send initialize again later", h.o.Sessions)
+		return busy("all %d sessions are taken; send initialize again later", h.o.Sessions)
 	}
 	// The peer lives longer than the request.
 	peer, err := h.o.Open(context.WithoutCancel(r.Context()))
@@ -62,6 +59,9 @@ func (h *HTTP) openSession(w *stream, r *http.Request) *refusal {
 	w.begun = func(header http.Header) { registered = h.register(header.Get(sessionHeader), peer) }
 	h.stateful.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), peerKey{}, peer)))
 	if !registered {
+		for sdk := range peer.SDK().Sessions() {
+			_ = sdk.Close() // however it ends, it does
+		}
 		h.free("")
 		h.closePeer(peer)
 	}
@@ -94,8 +94,11 @@ func (h *HTTP) register(id string, peer Peer) bool {
 			continue
 		}
 		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.streams.Err() != nil {
+			return false // the server is being closed and would not end it
+		}
 		h.sessions[id] = &session{sdk: sdk, rate: newBucket(h.o.Rate), open: map[string]struct{}{}}
-		h.mu.Unlock()
 		h.waiters.Go(func() {
 			_ = sdk.Wait() // however it ended, it has
 			h.free(id)
@@ -115,17 +118,13 @@ func (h *HTTP) closePeer(peer Peer) {
 // postInSession passes on a message of an open session.
 func (h *HTTP) postInSession(w *stream, r *http.Request, id string, seen glance) *refusal {
 	s, no := h.session(id)
-	if no == nil {
-		no = allow(s.rate)
-	}
 	if no != nil {
 		return no
 	}
 	if seen.id != nil {
 		key := idKey(seen.id)
-		if !s.begin(key) {
-			// Two answers under one id could not be told apart.
-			return refuse(http.StatusBadRequest, "a request with this id is still open")
+		if no := s.begin(key); no != nil {
+			return no
 		}
 		defer s.end(key)
 	}
@@ -133,14 +132,18 @@ func (h *HTTP) postInSession(w *stream, r *http.Request, id string, seen glance)
 	return nil
 }
 
-func (s *session) begin(key string) bool {
+func (s *session) begin(key string) *refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, taken := s.open[key]; taken || len(s.open) >= maxOpen {
-		return false
+	if _, taken := s.open[key]; taken {
+		// Two answers under one id could not be told apart.
+		return refuse(http.StatusBadRequest, idTaken)
+	}
+	if len(s.open) >= maxOpen {
+		return busy(tooMany)
 	}
 	s.open[key] = struct{}{}
-	return true
+	return nil
 }
 
 func (s *session) end(key string) {

@@ -22,11 +22,17 @@ const (
 	// maxOpen is how many calls of one client may be open at once. Session
 	// and client agree that 16 run; the rest are waiting already.
 	maxOpen = 1024
+	// maxKeptBack is how much of arguments and unsent results of one client
+	// may be held, in bytes, before it must wait with further calls.
+	maxKeptBack = 64 << 20
 	// drainGrace is how long requests that were already taken may still be
 	// answered after a client has closed its sending side.
 	drainGrace = 10 * time.Second
 
 	initialize = "initialize"
+
+	idTaken = "a request with this id is still open"
+	tooMany = "too many requests are open; wait until some have ended"
 )
 
 // stdio speaks with one client over a pair of streams, a message a line.
@@ -48,9 +54,11 @@ type stdio struct {
 	once   sync.Once
 
 	writing sync.Mutex
+	behind  int // bytes of messages passed on since a write began; only read uses it
 
 	mu    sync.Mutex
-	calls map[string]context.CancelFunc // open calls by the text of their id
+	calls map[string]openStdio // open calls by the text of their id
+	held  int                  // bytes of the arguments and results of calls
 	// answering is how many calls have ended whose answer is not sent yet.
 	answering int
 	asked     map[jsonrpc.ID]string //  open requests that the SDK answers, and their methods
@@ -79,7 +87,7 @@ func (t *stdioTransport) Connect(context.Context) (mcp.Connection, error) {
 	c := &stdio{
 		server: t.server, in: t.in, out: t.out,
 		toSDK: make(chan jsonrpc.Message), ended: make(chan struct{}), closed: make(chan struct{}),
-		calls: map[string]context.CancelFunc{}, asked: map[jsonrpc.ID]string{},
+		calls: map[string]openStdio{}, asked: map[jsonrpc.ID]string{},
 	}
 	go c.read(t.ctx)
 	return c, nil
@@ -131,10 +139,15 @@ func (c *stdio) Write(_ context.Context, m jsonrpc.Message) error {
 	return err
 }
 
+// send writes a line. A client that cannot be written to has gone, although
+// its other stream may still be open.
 func (c *stdio) send(line []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	_, err := c.out.Write(line)
+	if err != nil {
+		c.once.Do(func() { close(c.closed) })
+	}
 	return err
 }
 
@@ -182,58 +195,83 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	return whole, err
 }
 
-// envelope is a message as far as it must be known to be passed on.
-type envelope struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
-}
-
 // take passes a message to whom it is for. The line is only valid until it
 // returns.
 func (c *stdio) take(ctx context.Context, line []byte) {
-	var e envelope
-	var syntax *json.SyntaxError
-	if err := json.Unmarshal(line, &e); errors.As(err, &syntax) {
-		c.refuse(nil, jsonrpc.CodeParseError, "this line is no JSON")
-		return
-	} else if err != nil {
-		c.refuse(nil, jsonrpc.CodeInvalidRequest, "a message is one JSON-RPC object a line; batches are not part of the protocol")
+	f, no := readFrame(line)
+	if no != nil {
+		if !no.answer {
+			c.refuse(no.id, no.code, no.text)
+		}
 		return
 	}
 	switch {
-	case e.Method == callMethod && e.ID != nil && c.takeCall(ctx, e):
+	case f.method == callMethod && f.id != nil && c.takeCall(ctx, f):
 		return
-	case e.Method == "notifications/cancelled" && c.cancel(e.Params):
+	case f.method == "notifications/cancelled" && c.cancel(f.params):
 		return
 	}
 	m, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
-		c.refuse(e.ID, jsonrpc.CodeInvalidRequest, "not a JSON-RPC message: "+err.Error())
+		if f.method != "" {
+			c.refuse(f.id, jsonrpc.CodeInvalidRequest, "not a JSON-RPC message: "+err.Error())
+		}
 		return
 	}
-	if r, ok := m.(*jsonrpc.Request); !ok || !r.IsCall() {
+	r, ok := m.(*jsonrpc.Request)
+	if !ok || !r.IsCall() {
+		c.waitForReader(len(line))
 		c.pass(ctx, m, nil)
-	} else if opening, ok := c.ask(r); ok {
-		c.pass(ctx, m, opening)
-	} else {
-		c.refuse(e.ID, jsonrpc.CodeInvalidRequest, "a request with this id is still open")
+		return
 	}
+	if no := c.ask(f, r); no != "" {
+		c.refuse(f.id, jsonrpc.CodeInvalidRequest, no)
+		return
+	}
+	c.pass(ctx, m, c.opened())
 }
 
-// ask notes a request that the SDK is to answer. It reports false if the id
-// is in use.
-func (c *stdio) ask(r *jsonrpc.Request) (opening chan struct{}, ok bool) {
+// waitForReader keeps a client that does not read what it is sent from
+// filling the SDK's row of messages, which has no end.
+func (c *stdio) waitForReader(size int) {
+	const each = 1 << 10 // what the SDK keeps beside a message, in bytes
+	if c.writing.TryLock() {
+		c.behind = 0
+	} else if c.behind += size + each; c.behind > maxLine {
+		c.writing.Lock()
+		c.behind = 0
+	} else {
+		return
+	}
+	c.writing.Unlock()
+}
+
+// ask notes a request that the SDK is to answer, or says why it may not.
+func (c *stdio) ask(f frame, r *jsonrpc.Request) (no string) {
+	if !idExact(f.id) {
+		return idInexact
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, taken := c.asked[r.ID]; taken {
-		return nil, false
+	_, taken := c.asked[r.ID]
+	switch {
+	case taken || c.calls[string(f.id)].stop != nil:
+		return idTaken
+	case len(c.asked) >= maxOpen:
+		return tooMany
 	}
 	c.asked[r.ID] = r.Method
 	if r.Method == initialize {
 		c.opening = make(chan struct{})
 	}
-	return c.opening, true
+	return ""
+}
+
+// opened is closed when initialize, if it is open, is answered.
+func (c *stdio) opened() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.opening
 }
 
 // pass hands a message to the SDK. What follows initialize on the line is
@@ -256,8 +294,7 @@ func (c *stdio) pass(ctx context.Context, m jsonrpc.Message, opening <-chan stru
 	}
 }
 
-// refuse answers a message that cannot be passed on. A stream that cannot be
-// written to ends the reading soon by itself.
+// refuse answers a message that cannot be passed on.
 func (c *stdio) refuse(id json.RawMessage, code int64, text string) {
 	_ = c.send(appendError(nil, id, code, text))
 }

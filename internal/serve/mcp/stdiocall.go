@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 
 	"github.com/handrail-tools/handrail"
@@ -14,64 +15,123 @@ import (
 
 // callParams are the parameters of tools/call, as they came.
 type callParams struct {
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
-	Meta      struct {
-		ProgressToken json.RawMessage `json:"progressToken"`
-		Version       string          `json:"io.modelcontextprotocol/protocolVersion"`
-		Capabilities  json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
-	} `json:"_meta"`
+	name          string
+	arguments     json.RawMessage // nil where there are none
+	progressToken json.RawMessage // nil where there is none
+	version       string          // the revision that the call itself names
+	capabilities  bool            // of the client, said with the call
 }
+
+// errShape is about parameters that are none of a call.
+var errShape = errors.New("these are no parameters of a call")
+
+// readCall reads the parameters of a call. Nothing in them lies in params.
+func readCall(params []byte) (p callParams, err error) {
+	var name, arguments, meta, token, version, capabilities []byte
+	if len(params) == 0 {
+		return p, errShape
+	}
+	if err := pick(params, member{"name", &name}, member{"arguments", &arguments}, member{"_meta", &meta}); err != nil {
+		return p, err
+	}
+	if len(meta) > 0 {
+		if err := pick(meta, member{"progressToken", &token}, member{versionKey, &version}, member{capabilitiesKey, &capabilities}); err != nil {
+			return p, err
+		}
+	}
+	if token != nil && idWrong(token) != "" || name != nil && json.Unmarshal(name, &p.name) != nil ||
+		version != nil && json.Unmarshal(version, &p.version) != nil {
+		return p, errShape
+	}
+	p.progressToken = bytes.Clone(token)
+	p.capabilities = len(capabilities) > 0 && capabilities[0] == '{'
+	if !bytes.Equal(arguments, []byte("null")) {
+		p.arguments = bytes.Clone(arguments)
+	}
+	return p, nil
+}
+
+// The names under which a request says what it speaks.
+const (
+	versionKey      = "io.modelcontextprotocol/protocolVersion"
+	capabilitiesKey = "io.modelcontextprotocol/clientCapabilities"
+)
 
 // modern is the revision since which every request says what it speaks.
 const modern = "2026-07-28"
 
+// openStdio is a call that runs or waits.
+type openStdio struct {
+	stop context.CancelFunc
+	size int // of its arguments, in bytes
+}
+
 // takeCall starts a call of a tool. It reports false for one that the SDK
 // must judge: in a session that was not opened, of a revision that is not
 // known, or with parameters of another shape.
-func (c *stdio) takeCall(ctx context.Context, e envelope) bool {
-	var p callParams
-	if json.Unmarshal(e.Params, &p) != nil {
+func (c *stdio) takeCall(ctx context.Context, f frame) bool {
+	p, err := readCall(f.params)
+	switch {
+	case errors.Is(err, errTwice):
+		c.refuse(f.id, jsonrpc.CodeInvalidParams, "in the parameters, "+err.Error())
+		return true
+	case err != nil:
 		return false
 	}
-	stateless := p.Meta.Version == modern && isObject(p.Meta.Capabilities)
-	id := string(e.ID)
-	c.mu.Lock()
-	_, taken := c.calls[id]
-	open := len(c.calls)
-	if c.idle == nil && !taken && open < maxOpen && (stateless || p.Meta.Version == "" && c.ready) {
-		ctx, stop := context.WithCancel(ctx)
-		c.calls[id] = stop
-		c.mu.Unlock()
-		c.start(ctx, id, p, stateless)
+	stateless := p.version == modern && p.capabilities
+	ctx, stop := context.WithCancel(ctx)
+	taken, no := c.enter(f.id, openStdio{stop, len(p.arguments)}, p.version, stateless)
+	if !taken {
+		stop()
+		if no == "" {
+			return false
+		}
+		c.refuse(f.id, jsonrpc.CodeInvalidRequest, no)
 		return true
 	}
-	c.mu.Unlock()
-	switch {
-	case taken:
-		c.refuse(e.ID, jsonrpc.CodeInvalidRequest, "a request with this id is still open")
-	case open >= maxOpen:
-		c.refuse(e.ID, jsonrpc.CodeInternalError, "too many calls are open; wait until some have ended")
-	default:
-		return false
-	}
+	c.start(ctx, string(f.id), p, stateless)
 	return true
 }
 
-func isObject(raw json.RawMessage) bool {
-	return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{"))
+// enter notes a call that is ours to run, or says why it may not run. It
+// does neither for one that is not ours.
+func (c *stdio) enter(id json.RawMessage, call openStdio, version string, stateless bool) (taken bool, no string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, open := c.calls[string(id)]
+	switch {
+	case open || c.isAsked(id):
+		return false, idTaken
+	case len(c.calls)+c.answering >= maxOpen || c.held > 0 && c.held+call.size > maxKeptBack:
+		return false, tooMany
+	case c.idle != nil || !stateless && (version != "" || !c.ready):
+		return false, ""
+	}
+	c.calls[string(id)] = call
+	c.held += call.size
+	return true, ""
+}
+
+// isAsked reports whether the SDK has an open request with the id. c.mu is
+// held.
+func (c *stdio) isAsked(id json.RawMessage) bool {
+	if len(c.asked) == 0 || !idExact(id) {
+		return false
+	}
+	var v any
+	_ = json.Unmarshal(id, &v) // it is valid
+	key, err := jsonrpc.MakeID(v)
+	_, open := c.asked[key]
+	return err == nil && open
 }
 
 // start takes the call's place in the queue at once and runs it beside the
 // reading.
 func (c *stdio) start(ctx context.Context, id string, p callParams, stateless bool) {
-	call := handrail.Call{Tool: p.Name}
-	if !bytes.Equal(p.Arguments, []byte("null")) {
-		call.Args = p.Arguments
-	}
+	call := handrail.Call{Tool: p.name, Args: p.arguments}
 	var r *reporter
-	if len(p.Meta.ProgressToken) > 0 {
-		r = newReporter(func(report tool.Progress) { _ = c.send(appendProgress(nil, p.Meta.ProgressToken, report)) })
+	if token := p.progressToken; token != nil {
+		r = newReporter(func(report tool.Progress) { _ = c.send(appendProgress(nil, token, report)) })
 		call.Progress = r.report
 	}
 	wait := c.server.session.Start(ctx, call)
@@ -89,9 +149,10 @@ func (c *stdio) start(ctx context.Context, id string, p callParams, stateless bo
 func (c *stdio) answer(ctx context.Context, id string, result *tool.Result, stateless bool) {
 	// The client may use the id again as soon as it has the answer.
 	c.mu.Lock()
-	stop := c.calls[id]
+	call, size := c.calls[id], resultSize(result)
 	delete(c.calls, id)
 	c.answering++
+	c.held += size - call.size
 	c.mu.Unlock()
 	if ctx.Err() == nil {
 		buf := buffers.Get().(*[]byte)
@@ -102,11 +163,21 @@ func (c *stdio) answer(ctx context.Context, id string, result *tool.Result, stat
 			buffers.Put(buf)
 		}
 	}
-	stop()
+	call.stop()
 	c.mu.Lock()
 	c.answering--
+	c.held -= size
 	c.settle()
 	c.mu.Unlock()
+}
+
+// resultSize is what a result holds of memory, in bytes.
+func resultSize(r *tool.Result) int {
+	size := len(r.Text) + len(r.Structured)
+	for _, m := range r.Media {
+		size += len(m.Data)
+	}
+	return size
 }
 
 // maxKept is the largest buffer that is kept for the next answer, in bytes.
@@ -116,18 +187,16 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // cancel stops the call that a notification names. It reports false where
 // that is none of ours.
-func (c *stdio) cancel(params json.RawMessage) bool {
-	var p struct {
-		ID json.RawMessage `json:"requestId"`
-	}
-	if json.Unmarshal(params, &p) != nil {
+func (c *stdio) cancel(params []byte) bool {
+	var id []byte
+	if len(params) == 0 || pick(params, member{"requestId", &id}) != nil {
 		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	stop, ours := c.calls[string(p.ID)]
+	call, ours := c.calls[string(id)]
 	if ours {
-		stop()
+		call.stop()
 	}
 	return ours
 }
