@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,8 +94,9 @@ type HTTP struct {
 	rate  *bucket
 	held  atomic.Int64 // bytes of bodies that are held
 	calls *calls
-	// patience is how long one write to a client may take. 0 means writeTime.
-	patience time.Duration
+	// How long a client may take for headers, for a body, and to take in one
+	// write. 0 means headerTime, bodyTime and writeTime.
+	headers, bodies, patience time.Duration
 
 	streams    context.Context // of the streams that wait for news
 	endStreams context.CancelFunc
@@ -145,6 +147,9 @@ func orDefault[N int | float64 | time.Duration](n *N, value N) {
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := &stream{ResponseWriter: w, patience: h.patience}
 	defer out.end()
+	// What a refused request has not sent of its body is waited for, too.
+	hurry := http.NewResponseController(w).SetReadDeadline
+	_ = hurry(time.Now().Add(cmp.Or(h.bodies, bodyTime))) // a writer without a connection has no deadline
 	no := h.admit(r)
 	if no == nil {
 		no = allow(h.rateOf(r)) // before any work is done for it
@@ -153,16 +158,18 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		no.write(out, nil)
 		return
 	}
-	if r.Method != http.MethodPost {
-		h.serveOther(out, r)
-		return
-	}
 	body, release, no := h.readBody(w, r)
 	if no != nil {
 		no.write(out, nil)
 		return
 	}
 	defer release()
+	// A deadline that stays would end a long call as if its client had gone.
+	_ = hurry(time.Time{})
+	if r.Method != http.MethodPost {
+		h.serveOther(out, r)
+		return
+	}
 	seen, no := look(body)
 	if no == nil {
 		r.Body = io.NopCloser(bytes.NewReader(body))
@@ -260,7 +267,7 @@ func (h *HTTP) Listen(ctx context.Context, addr string) (net.Listener, error) {
 // and logs which.
 func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: headerTime, IdleTimeout: keepTime, MaxHeaderBytes: maxHeader,
+		Handler: h, ReadHeaderTimeout: cmp.Or(h.headers, headerTime), IdleTimeout: keepTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(h.o.Logger.Handler(), slog.LevelDebug),
 	}
 	served := make(chan error, 1)

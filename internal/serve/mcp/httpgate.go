@@ -145,18 +145,14 @@ func busy(format string, args ...any) *refusal {
 	return no
 }
 
-// readBody reads what a POST carries. release gives back the room that it
+// readBody reads what a request carries. release gives back the room that it
 // takes.
 func (h *HTTP) readBody(w http.ResponseWriter, r *http.Request) (body []byte, release func(), no *refusal) {
 	if r.ContentLength > maxLine {
 		return nil, nil, refuse(http.StatusRequestEntityTooLarge, "a request may have at most %d bytes", maxLine)
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // a writer without a connection has no deadline
 	room := room{held: &h.held}
 	body, err := room.read(http.MaxBytesReader(w, r.Body, maxLine), r.ContentLength)
-	// A deadline that stays would end a long call as if its client had gone.
-	_ = control.SetReadDeadline(time.Time{})
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):

@@ -53,8 +53,8 @@ type stdio struct {
 	closed chan struct{}
 	once   sync.Once
 
-	writing sync.Mutex
-	behind  int // bytes of messages passed on since a write began; only read uses it
+	turn   chan struct{} // full while a line is written
+	behind int           // bytes of messages passed on since a write began; only read uses it
 
 	mu    sync.Mutex
 	calls map[string]openStdio // open calls by the text of their id
@@ -85,10 +85,12 @@ type stdioTransport struct {
 
 func (t *stdioTransport) Connect(context.Context) (mcp.Connection, error) {
 	c := &stdio{
-		server: t.server, in: t.in, out: t.out,
+		server: t.server, in: t.in, out: t.out, turn: make(chan struct{}, 1),
 		toSDK: make(chan jsonrpc.Message), ended: make(chan struct{}), closed: make(chan struct{}),
 		calls: map[string]openStdio{}, asked: map[jsonrpc.ID]string{},
 	}
+	// The SDK closes only what is idle, and a write may never end.
+	context.AfterFunc(t.ctx, c.giveUp)
 	go c.read(t.ctx)
 	return c, nil
 }
@@ -100,9 +102,12 @@ func (c *stdio) SessionID() string { return "" }
 // closed keeps its goroutine; standard input of a process that ends does no
 // harm by that.
 func (c *stdio) Close() error {
-	c.once.Do(func() { close(c.closed) })
+	c.giveUp()
 	return errors.Join(c.in.Close(), c.out.Close())
 }
+
+// giveUp ends everything that waits for the client.
+func (c *stdio) giveUp() { c.once.Do(func() { close(c.closed) }) }
 
 // Read hands the SDK its next message.
 func (c *stdio) Read(ctx context.Context) (jsonrpc.Message, error) {
@@ -124,7 +129,13 @@ func (c *stdio) Write(_ context.Context, m jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	err = c.send(append(line, '\n'))
+	sent := make(chan error, 1)
+	go func() { sent <- c.send(append(line, '\n')) }()
+	select {
+	case err = <-sent:
+	case <-c.closed:
+		err = io.ErrClosedPipe
+	}
 	if r, ok := m.(*jsonrpc.Response); ok {
 		c.mu.Lock()
 		if c.asked[r.ID] == initialize && c.opening != nil {
@@ -142,11 +153,15 @@ func (c *stdio) Write(_ context.Context, m jsonrpc.Message) error {
 // send writes a line. A client that cannot be written to has gone, although
 // its other stream may still be open.
 func (c *stdio) send(line []byte) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
+	select {
+	case c.turn <- struct{}{}:
+	case <-c.closed:
+		return io.ErrClosedPipe
+	}
 	_, err := c.out.Write(line)
+	<-c.turn
 	if err != nil {
-		c.once.Do(func() { close(c.closed) })
+		c.giveUp()
 	}
 	return err
 }
@@ -235,15 +250,20 @@ func (c *stdio) take(ctx context.Context, line []byte) {
 // filling the SDK's row of messages, which has no end.
 func (c *stdio) waitForReader(size int) {
 	const each = 1 << 10 // what the SDK keeps beside a message, in bytes
-	if c.writing.TryLock() {
-		c.behind = 0
-	} else if c.behind += size + each; c.behind > maxLine {
-		c.writing.Lock()
-		c.behind = 0
-	} else {
-		return
+	select {
+	case c.turn <- struct{}{}:
+	default:
+		if c.behind += size + each; c.behind <= maxLine {
+			return
+		}
+		select {
+		case c.turn <- struct{}{}:
+		case <-c.closed:
+			return
+		}
 	}
-	c.writing.Unlock()
+	<-c.turn
+	c.behind = 0
 }
 
 // ask notes a request that the SDK is to answer, or says why it may not.
@@ -299,7 +319,8 @@ func (c *stdio) refuse(id json.RawMessage, code int64, text string) {
 	_ = c.send(appendError(nil, id, code, text))
 }
 
-// drain waits until everything that was asked is answered.
+// drain waits until everything that was asked is answered, or for as long as
+// the server has patience.
 func (c *stdio) drain(ctx context.Context) {
 	idle := make(chan struct{})
 	c.mu.Lock()
@@ -313,6 +334,7 @@ func (c *stdio) drain(ctx context.Context) {
 	case <-c.closed:
 	case <-ctx.Done():
 	case <-patience.C:
+		c.giveUp() // the answers that are left are not read
 	}
 }
 
