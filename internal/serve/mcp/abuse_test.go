@@ -94,7 +94,9 @@ func settled(t *testing.T, before, slack uint64) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Errorf("%d KiB stay in use", (now-before)>>10)
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			t.Errorf("%d KiB stay in use: heap %d KiB, stacks %d KiB", (now-before)>>10, m.HeapAlloc>>10, m.StackInuse>>10)
 			return
 		}
 		time.Sleep(50 * time.Millisecond)

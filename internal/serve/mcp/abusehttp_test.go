@@ -210,8 +210,8 @@ func TestReadersThatDoNotRead(t *testing.T) {
 	refused := strings.Replace(head(2), "Host: localhost", "Host: evil.example", 1) + "{}"
 	c := f.dial(t, "")
 	_ = c.(*net.TCPConn).SetReadBuffer(4096)
-	_ = c.SetWriteDeadline(time.Now().Add(20 * time.Second))
-	for {
+	for over := time.Now().Add(5 * time.Second); time.Now().Before(over); {
+		_ = c.SetWriteDeadline(time.Now().Add(5 * time.Second))
 		if _, err := io.WriteString(c, strings.Repeat(refused, 100)); err != nil {
 			if strings.Contains(err.Error(), "timeout") {
 				t.Error("the server waits for a reader of refusals")
@@ -261,33 +261,32 @@ func TestReaderOfNewsThatDoesNotRead(t *testing.T) {
 	if _, err := bufio.NewReaderSize(c, 16).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
+	if a := f.post(t, `{"jsonrpc":"2.0","id":5,"method":"logging/setLevel","params":{"level":"debug"}}`, sessionHeader, id); a.message.Error != nil {
+		t.Fatalf("logging: %s", a.body)
+	}
 	done := memory(t, 64<<20)
-	news := strings.Repeat("n", 64<<10)
-	ended := make(chan struct{})
 	s, _ := f.session(id)
 	s.mu.Lock()
-	streamEnded := s.ended
+	ended := s.ended
 	s.mu.Unlock()
-	go func() {
-		defer close(ended)
-		for sdk := range peer.SDK().Sessions() {
-			for range 1000 { // 64 MB
-				ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-				err := sdk.Log(ctx, &mcp.LoggingMessageParams{Level: "error", Data: news})
-				cancel()
-				select {
-				case <-streamEnded:
-					return
-				default:
-				}
-				_ = err // news that nobody takes are lost
+	news := &mcp.LoggingMessageParams{Level: "error", Data: strings.Repeat("n", 64<<10)}
+	for sdk := range peer.SDK().Sessions() {
+		for i := range 1000 { // 64 MB, and nobody takes them
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			_ = sdk.Log(ctx, news)
+			cancel()
+			select {
+			case <-ended:
+				t.Logf("given up after %d messages", i)
+			case <-time.After(time.Millisecond):
+				continue
 			}
+			break
 		}
-	}()
-	_ = f.post(t, `{"jsonrpc":"2.0","id":5,"method":"logging/setLevel","params":{"level":"debug"}}`, sessionHeader, id)
+	}
 	select {
 	case <-ended:
-	case <-time.After(30 * time.Second):
+	case <-time.After(10 * time.Second):
 		t.Fatal("the server waits for a reader of news")
 	}
 	done()
@@ -358,7 +357,7 @@ func TestThousandsOfSessions(t *testing.T) {
 	if left != 0 {
 		t.Errorf("%d sessions are left", left)
 	}
-	settled(t, before, 4<<20+uint64(many)<<10)
+	settled(t, before, 8<<20+uint64(many)*8<<10) // a third of what a session takes
 	if now := runtime.NumGoroutine(); now > goroutines+10 {
 		t.Errorf("%d goroutines, %d before", now, goroutines)
 	}
@@ -461,7 +460,7 @@ func TestCallsOfClientsThatDieAreBounded(t *testing.T) {
 	running, release := make(chan string, maxOpen+10), make(chan struct{})
 	f := serveTools(t, HTTPOptions{Rate: 1e6}, func() []tool.Tool { return []tool.Tool{gated("slow", running, release)} })
 	id := f.open(t)
-	done := memory(t, 160<<20)
+	done := memory(t, 6*maxHeld) // the SDK and the journey have copies
 	pad := strings.Repeat(" ", 200_000)
 	body := strings.Replace(toolCall(7, "slow"), `"arguments":{`, `"arguments":{`+pad, 1)
 	for range maxHeld/len(pad) + 100 {

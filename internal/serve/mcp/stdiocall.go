@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/handrail-tools/handrail"
@@ -22,26 +23,34 @@ type callParams struct {
 	capabilities  bool            // of the client, said with the call
 }
 
-// errShape is about parameters that are none of a call.
-var errShape = errors.New("these are no parameters of a call")
+// What may be wrong with the parameters of a call.
+var (
+	errToken   = errors.New("the progress token must be a text or a number")
+	errVersion = errors.New("the revision that a request names itself is " + modern + " or a later one")
+	errName    = errors.New("the name of the tool must be a text")
+)
 
 // readCall reads the parameters of a call. Nothing in them lies in params.
 func readCall(params []byte) (p callParams, err error) {
 	var name, arguments, meta, token, version, capabilities []byte
 	if len(params) == 0 {
-		return p, errShape
+		return p, errNoObject
 	}
 	if err := pick(params, member{"name", &name}, member{"arguments", &arguments}, member{"_meta", &meta}); err != nil {
 		return p, err
 	}
 	if len(meta) > 0 {
 		if err := pick(meta, member{"progressToken", &token}, member{versionKey, &version}, member{capabilitiesKey, &capabilities}); err != nil {
-			return p, err
+			return p, fmt.Errorf("_meta: %w", err)
 		}
 	}
-	if token != nil && idWrong(token) != "" || name != nil && json.Unmarshal(name, &p.name) != nil ||
-		version != nil && json.Unmarshal(version, &p.version) != nil {
-		return p, errShape
+	switch {
+	case token != nil && idWrong(token) != "":
+		return p, errToken
+	case version != nil && (json.Unmarshal(version, &p.version) != nil || p.version < modern):
+		return p, errVersion
+	case name == nil || name[0] != '"' || json.Unmarshal(name, &p.name) != nil:
+		return p, errName
 	}
 	p.progressToken = bytes.Clone(token)
 	p.capabilities = len(capabilities) > 0 && capabilities[0] == '{'
@@ -67,16 +76,13 @@ type openStdio struct {
 }
 
 // takeCall starts a call of a tool. It reports false for one that the SDK
-// must judge: in a session that was not opened, of a revision that is not
-// known, or with parameters of another shape.
+// must judge: in a session that was not opened, or of a revision that is not
+// known.
 func (c *stdio) takeCall(ctx context.Context, f frame) bool {
 	p, err := readCall(f.params)
-	switch {
-	case errors.Is(err, errTwice):
-		c.refuse(f.id, jsonrpc.CodeInvalidParams, "in the parameters, "+err.Error())
+	if err != nil {
+		c.refuse(f.id, jsonrpc.CodeInvalidParams, "these are no parameters of a call: "+err.Error())
 		return true
-	case err != nil:
-		return false
 	}
 	stateless := p.version == modern && p.capabilities
 	ctx, stop := context.WithCancel(ctx)
