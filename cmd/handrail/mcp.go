@@ -7,7 +7,9 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -74,6 +76,11 @@ func (f *flags) openMCP(ctx context.Context, logger *slog.Logger) (*handrail.Ses
 // serveStdio speaks with the client until it goes away or the program is
 // told to stop, neither of which is a failure.
 func (t *terminal) serveStdio(ctx context.Context, f *flags, logger *slog.Logger) error {
+	// Unless somebody asks for this signal, the first write to a client that
+	// has gone ends the program on the spot, with everything open.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
 	s, err := f.openMCP(ctx, logger)
 	if err != nil {
 		return err

@@ -3,11 +3,13 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +30,11 @@ const (
 	// drainGrace is how long requests that were already taken may still be
 	// answered after a client has closed its sending side.
 	drainGrace = 10 * time.Second
+	// stuckTime is how long a client may take to read a line, once the
+	// system holds no more of it. Nothing is read from it meanwhile in the
+	// end, so that its going away would not be seen either. It is long since
+	// a client may be stopped by its user for a while.
+	stuckTime = 10 * time.Minute
 
 	initialize = "initialize"
 
@@ -158,7 +165,9 @@ func (c *stdio) send(line []byte) error {
 	case <-c.closed:
 		return io.ErrClosedPipe
 	}
+	stuck := time.AfterFunc(cmp.Or(c.server.stuck, stuckTime), c.giveUp)
 	_, err := c.out.Write(line)
+	stuck.Stop()
 	<-c.turn
 	if err != nil {
 		c.giveUp()
@@ -202,7 +211,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 			whole = nil
 			continue
 		}
-		whole = append(whole, line...)
+		whole = append(slices.Grow(whole, max(len(line), len(whole))), line...)
 	}
 	if long && err == nil {
 		err = errLong
