@@ -301,7 +301,7 @@ func TestStdioLongLinesTakeNoMemory(t *testing.T) {
 	chunk := []byte(strings.Repeat(`{"a":"`, 10_000))
 	lines := 3
 	if long() {
-		lines = 100
+		lines = 20
 	}
 	for range lines {
 		for sent := 0; sent < 64<<20; sent += len(chunk) {

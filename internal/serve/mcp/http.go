@@ -122,7 +122,7 @@ func NewHTTP(ctx context.Context, o HTTPOptions) (*HTTP, error) {
 	}
 	h := &HTTP{
 		o: o, shared: shared, rate: newBucket(o.Rate), sessions: map[string]*session{},
-		calls: &calls{open: map[int]*openCall{}, load: map[string]load{}},
+		calls: &calls{open: map[int]*openCall{}, load: map[string]load{}, most: maxHeld},
 		blank: mcp.NewServer(&mcp.Implementation{Name: "handrail"}, nil),
 	}
 	h.streams, h.endStreams = context.WithCancel(context.Background())

@@ -16,6 +16,7 @@ type calls struct {
 	next     int
 	open     map[int]*openCall
 	load     map[string]load // by session
+	most     int             // bytes of arguments that one session may have open
 	stopping bool
 	idle     chan struct{} // made when stopping; closed when none is open
 	// What became of those that were open when stopping began.
@@ -65,7 +66,7 @@ func (c *calls) begin(ctx context.Context, call openCall) (_ context.Context, en
 		return ctx, nil, "the server is stopping and takes no more calls"
 	}
 	all := c.load[call.session]
-	if all.calls >= maxOpen || all.bytes > 0 && all.bytes+call.size > maxHeld {
+	if all.calls >= maxOpen || all.bytes > 0 && all.bytes+call.size > c.most {
 		return ctx, nil, tooMany
 	}
 	c.load[call.session] = load{all.calls + 1, all.bytes + call.size}
