@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -316,42 +317,69 @@ func (f face) handle(method, body string, header ...string) *httptest.ResponseRe
 	return w
 }
 
-// TestThousandsOfSessions: opened, full, used, expired.
+// barePeer has the protocol's side of a session alone. A session of ours has
+// files open, of which a process may not have as many.
+type barePeer struct{ sdk *mcp.Server }
+
+func (p barePeer) SDK() *mcp.Server { return p.sdk }
+func (p barePeer) Close() error     { return nil }
+
+func openBare(context.Context) (Peer, error) {
+	sdk := mcp.NewServer(&mcp.Implementation{Name: "bare"}, nil)
+	mcp.AddTool(sdk, &mcp.Tool{Name: "apple"}, func(context.Context, *mcp.CallToolRequest, nothing) (*mcp.CallToolResult, any, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "apple"}}}, nil, nil
+	})
+	return barePeer{sdk}, nil
+}
+
+// TestThousandsOfSessions: opened, full, used, ended.
 func TestThousandsOfSessions(t *testing.T) {
-	sameDescriptors(t)
-	many := 300
-	if long() {
-		many = 10_000
+	size := func(short, full int) int {
+		if long() {
+			return full
+		}
+		return short
 	}
+	t.Run("governed", func(t *testing.T) { manySessions(t, size(200, 1000), nil) })
+	t.Run("bare", func(t *testing.T) { manySessions(t, size(1000, 10_000), openBare) })
+}
+
+func manySessions(t *testing.T, many int, open func(context.Context) (Peer, error)) {
+	sameDescriptors(t)
 	f := serveTools(t, HTTPOptions{Sessions: many, Idle: time.Hour, Rate: 1e6}, oneTool)
+	if open != nil {
+		f.o.Open = open
+	}
 	goroutines, before := runtime.NumGoroutine(), inUse(true)
 	const each = 96 << 10
-	done := memory(t, uint64(many)*each*2) // with what is not collected yet
+	done := memory(t, uint64(many)*each*2+32<<20) // with what is not collected yet
 	ids := map[string]bool{}
-	var some []string
 	for range many {
 		a := f.handle(http.MethodPost, openBody)
 		id := a.Header().Get(sessionHeader)
 		if a.Code != http.StatusOK || ids[id] || len(id) < 26 { // 26 characters of 5 bits
 			t.Fatalf("session %d: %d %q", len(ids), a.Code, id)
 		}
-		if ids[id] = true; len(some) < 100 {
-			some = append(some, id)
-		}
+		ids[id] = true
 	}
-	if now := inUse(true); now > before+uint64(many)*each {
+	now := inUse(true)
+	t.Logf("%d sessions take %d bytes and %d goroutines each", many, (now-before)/uint64(many), (runtime.NumGoroutine()-goroutines)/many)
+	if now > before+uint64(many)*each {
 		t.Errorf("a session takes %d bytes", (now-before)/uint64(many))
 	}
-	t.Logf("a session takes %d bytes and %d goroutines", (inUse(true)-before)/uint64(many), (runtime.NumGoroutine()-goroutines)/many)
 	for range 100 {
 		a := f.handle(http.MethodPost, openBody)
 		if a.Code != http.StatusServiceUnavailable || a.Header().Get("Retry-After") == "" || !strings.Contains(a.Body.String(), "sessions are taken") {
 			t.Fatalf("one more: %d %v %s", a.Code, a.Header(), a.Body)
 		}
 	}
-	for _, id := range some {
+	used := 0
+	for id := range ids {
 		if a := f.handle(http.MethodPost, toolCall(3, "apple"), sessionHeader, id); a.Code != http.StatusOK || !strings.Contains(a.Body.String(), `"text":"apple`) {
 			t.Fatalf("a call: %d %s", a.Code, a.Body)
+		}
+		if used++; used == 100 {
+			break
 		}
 	}
 	done()
@@ -365,6 +393,22 @@ func TestThousandsOfSessions(t *testing.T) {
 	settled(t, before, 8<<20+uint64(many)*8<<10) // a third of what a session takes
 	if now := runtime.NumGoroutine(); now > goroutines+10 {
 		t.Errorf("%d goroutines, %d before", now, goroutines)
+	}
+}
+
+// TestNoSessionWithoutFiles: a process that may open no more files says when
+// to come again.
+func TestNoSessionWithoutFiles(t *testing.T) {
+	f := serveTools(t, HTTPOptions{}, oneTool)
+	for failure, want := range map[error]int{syscall.EMFILE: http.StatusServiceUnavailable, errNoRoom: http.StatusInternalServerError} {
+		f.o.Open = func(context.Context) (Peer, error) { return nil, fmt.Errorf("opening: %w", failure) }
+		a := f.handle(http.MethodPost, openBody)
+		if a.Code != want || (a.Header().Get("Retry-After") != "") != (want == http.StatusServiceUnavailable) {
+			t.Errorf("%v: %d %v", failure, a.Code, a.Header())
+		}
+		if f.reserved != 0 {
+			t.Errorf("%d places stay taken", f.reserved)
+		}
 	}
 }
 

@@ -2,8 +2,10 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
+	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -51,6 +53,9 @@ func (h *HTTP) openSession(w *stream, r *http.Request) *refusal {
 	if err != nil {
 		h.free("")
 		h.o.Logger.Error("opening a session", "error", err)
+		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			return busy("no further session can be opened while so many files are open; send initialize again later")
+		}
 		return refuse(http.StatusInternalServerError, "the session could not be opened; the server's log says why")
 	}
 	peer.SDK().AddReceivingMiddleware(h.calls.track)
