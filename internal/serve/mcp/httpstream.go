@@ -26,6 +26,8 @@ type stream struct {
 	begun func(http.Header)
 	// patience is how long one write may take. 0 means writeTime.
 	patience time.Duration
+	// lifted is what belongs into the bytes that are written.
+	lifted *lifted
 
 	mu     sync.Mutex
 	began  bool
@@ -60,7 +62,13 @@ func (s *stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.begin()
-	return s.write(p)
+	if s.lifted == nil {
+		return s.write(p)
+	}
+	if _, err := s.write(s.lifted.restore(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 func (s *stream) write(p []byte) (int, error) {
