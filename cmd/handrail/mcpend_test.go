@@ -62,9 +62,9 @@ func (p *mcpProcess) say(t *testing.T, line string) {
 func (p *mcpProcess) end(t *testing.T) {
 	t.Helper()
 	select {
-	case <-p.ended:
+	case err := <-p.ended:
 		if code := p.cmd.ProcessState.ExitCode(); code < 0 {
-			t.Errorf("it ends without having closed anything: %v", p.cmd.ProcessState)
+			t.Errorf("it ends without having closed anything: %v", err)
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("it goes on")

@@ -134,7 +134,6 @@ type mute struct {
 	toIn    *io.PipeWriter
 	fromOut *io.PipeReader
 	ended   chan error
-	sent    atomic.Int64 // bytes that the server has taken
 	stop    context.CancelFunc
 }
 
@@ -413,7 +412,10 @@ func TestStdioStopsBesideAStuckReader(t *testing.T) {
 			}
 			end(stop, toIn)
 			select {
-			case <-ended:
+			case err := <-ended:
+				if err != nil && !errors.Is(err, context.Canceled) {
+					t.Errorf("serving: %v", err)
+				}
 			case <-time.After(10 * time.Second):
 				t.Error("the server waits for a client that does not read")
 			}

@@ -43,6 +43,9 @@ const (
 	// bodyTime is how long a client may take to send a body, headerTime how
 	// long for headers, and keepTime how long an unused connection is kept.
 	bodyTime, headerTime, keepTime = 30 * time.Second, 10 * time.Second, 2 * time.Minute
+	// firstTime is how long a session lives whose client sends nothing after
+	// it was opened. Known clients send "initialized" at once.
+	firstTime = time.Minute
 	// cancelTime is how long a call that was told to stop may take to do so.
 	cancelTime = 5 * time.Second
 )
@@ -94,9 +97,10 @@ type HTTP struct {
 	rate  *bucket
 	held  atomic.Int64 // bytes of bodies that are held
 	calls *calls
-	// How long a client may take for headers, for a body, and to take in one
-	// write. 0 means headerTime, bodyTime and writeTime.
-	headers, bodies, patience time.Duration
+	// How long a client may take for headers, for a body, to take in one
+	// write, and for the first message of a session. 0 means headerTime,
+	// bodyTime, writeTime and firstTime.
+	headers, bodies, patience, first time.Duration
 
 	streams    context.Context // of the streams that wait for news
 	endStreams context.CancelFunc
@@ -151,7 +155,9 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	hurry := http.NewResponseController(w).SetReadDeadline
 	_ = hurry(time.Now().Add(cmp.Or(h.bodies, bodyTime))) // a writer without a connection has no deadline
 	no := h.admit(r)
-	if no == nil {
+	if no != nil {
+		w.Header().Set("Connection", "close") // a stranger keeps none
+	} else {
 		no = allow(h.rateOf(r)) // before any work is done for it
 	}
 	if no != nil {

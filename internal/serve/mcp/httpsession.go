@@ -1,11 +1,13 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -14,6 +16,9 @@ import (
 type session struct {
 	sdk  *mcp.ServerSession
 	rate *bucket
+	// unused ends the session unless it is stopped, as its first message
+	// does: who only opens sessions must not keep others out for long.
+	unused *time.Timer
 
 	mu   sync.Mutex
 	open map[string]struct{} // ids of requests that are not answered
@@ -103,9 +108,12 @@ func (h *HTTP) register(id string, peer Peer) bool {
 		if h.streams.Err() != nil {
 			return false // the server is being closed and would not end it
 		}
-		h.sessions[id] = &session{sdk: sdk, rate: newBucket(h.o.Rate), open: map[string]struct{}{}}
+		s := &session{sdk: sdk, rate: newBucket(h.o.Rate), open: map[string]struct{}{}}
+		s.unused = time.AfterFunc(cmp.Or(h.first, firstTime), func() { _ = sdk.Close() })
+		h.sessions[id] = s
 		h.waiters.Go(func() {
 			_ = sdk.Wait() // however it ended, it has
+			s.unused.Stop()
 			h.free(id)
 			h.closePeer(peer)
 		})
@@ -126,6 +134,7 @@ func (h *HTTP) postInSession(w *stream, r *http.Request, id string, seen glance)
 	if no != nil {
 		return no
 	}
+	s.unused.Stop()
 	if seen.id != nil {
 		key := idKey(seen.id)
 		if no := s.begin(key); no != nil {

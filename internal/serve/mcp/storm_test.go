@@ -47,7 +47,7 @@ func stormTools() []tool.Tool {
 // work: it gets each of its answers, and in the end nothing is left.
 func TestStorm(t *testing.T) {
 	sameDescriptors(t)
-	f := listening(t, HTTPOptions{Sessions: 64, Idle: 2 * time.Second, Rate: 1e6}, func(h *HTTP) {
+	f := listening(t, HTTPOptions{Sessions: 64, Idle: 6 * time.Second, Rate: 1e6}, func(h *HTTP) {
 		h.headers, h.bodies, h.patience = 300*time.Millisecond, 300*time.Millisecond, 300*time.Millisecond
 	}, stormTools)
 	good := f.open(t)
@@ -55,12 +55,13 @@ func TestStorm(t *testing.T) {
 	done := memory(t, 640<<20)
 	ctx, stop := context.WithTimeout(t.Context(), attackTime(t, 70)+time.Second)
 	defer stop()
+	hostile := foe{f, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 10}}}
 	var attackers sync.WaitGroup
 	var made atomic.Int64
 	for _, attack := range attacks {
 		attackers.Go(func() {
 			for ctx.Err() == nil {
-				attack(ctx, f)
+				attack(ctx, hostile)
 				made.Add(1)
 			}
 		})
@@ -81,6 +82,7 @@ func TestStorm(t *testing.T) {
 	attackers.Wait()
 	done()
 	t.Logf("%d attacks; %d good calls, the slowest %v", made.Load(), n, slowest)
+	hostile.client.CloseIdleConnections()
 	http.DefaultClient.CloseIdleConnections()
 	f.calm(t)
 	settled(t, before, 24<<20)
@@ -109,8 +111,15 @@ func (f face) calm(t *testing.T) {
 	}
 }
 
+// foe is an attacker. The connections are its own: the server may close one
+// while another client takes it for its next request.
+type foe struct {
+	face
+	client *http.Client
+}
+
 // ask sends a request of an attacker's, who does not care for the answer.
-func (f face) ask(ctx context.Context, method, body string, header ...string) http.Header {
+func (f foe) ask(ctx context.Context, method, body string, header ...string) http.Header {
 	r, err := http.NewRequestWithContext(ctx, method, f.url, strings.NewReader(body))
 	if err != nil {
 		return nil // a header that no client could send
@@ -120,7 +129,7 @@ func (f face) ask(ctx context.Context, method, body string, header ...string) ht
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := f.client.Do(r)
 	if err != nil {
 		return nil
 	}
@@ -130,7 +139,7 @@ func (f face) ask(ctx context.Context, method, body string, header ...string) ht
 }
 
 // throw sends a text over a connection of its own and drops it.
-func (f face) throw(text string, linger time.Duration) {
+func (f foe) throw(text string, linger time.Duration) {
 	c, err := net.DialTimeout("tcp", strings.TrimSuffix(strings.TrimPrefix(f.url, "http://"), Path), time.Second)
 	if err != nil {
 		return
@@ -147,14 +156,14 @@ func (f face) throw(text string, linger time.Duration) {
 func soon() time.Duration { return time.Duration(rand.IntN(20)) * time.Millisecond }
 
 // attacks are one attacker each.
-var attacks = []func(ctx context.Context, f face){
-	func(ctx context.Context, f face) { // opens a session and forgets it
+var attacks = []func(ctx context.Context, f foe){
+	func(ctx context.Context, f foe) { // opens a session and forgets it
 		if id := f.ask(ctx, http.MethodPost, openBody).Get(sessionHeader); id != "" && rand.IntN(2) == 0 {
 			f.ask(ctx, http.MethodPost, toolCall(1, "slow"), sessionHeader, id)
 		}
 		time.Sleep(soon())
 	},
-	func(ctx context.Context, f face) { // calls, and dies; or ends its session while it calls
+	func(ctx context.Context, f foe) { // calls, and dies; or ends its session while it calls
 		id := f.ask(ctx, http.MethodPost, openBody).Get(sessionHeader)
 		for range 10 {
 			short, die := context.WithTimeout(ctx, soon())
@@ -163,13 +172,13 @@ var attacks = []func(ctx context.Context, f face){
 		}
 		f.ask(ctx, http.MethodDelete, "", sessionHeader, id)
 	},
-	func(ctx context.Context, f face) { // the same without a session
+	func(ctx context.Context, f foe) { // the same without a session
 		short, die := context.WithTimeout(ctx, soon())
 		defer die()
 		name := []string{"slow", "echo", "picture"}[rand.IntN(3)]
 		f.ask(short, http.MethodPost, strings.Replace(toolCall(1, name), `"arguments"`, metaBody+`,"arguments"`, 1), versionHeader, modern, "Mcp-Method", callMethod, "Mcp-Name", name)
 	},
-	func(ctx context.Context, f face) { // listens for a moment, and twice at once
+	func(ctx context.Context, f foe) { // listens for a moment, and twice at once
 		id := f.ask(ctx, http.MethodPost, openBody).Get(sessionHeader)
 		var both sync.WaitGroup
 		for range 2 {
@@ -186,23 +195,23 @@ var attacks = []func(ctx context.Context, f face){
 		f.ask(short, http.MethodPost, `{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+metaBody+`}}`,
 			versionHeader, modern, "Mcp-Method", "subscriptions/listen")
 	},
-	func(ctx context.Context, f face) { // sends nonsense
+	func(ctx context.Context, f foe) { // sends nonsense
 		bad := []byte(toolCall(7, "echo"))
 		bad[rand.IntN(len(bad))] = byte(rand.IntN(256))
 		f.ask(ctx, http.MethodPost, string(bad), versionHeader, []string{modern, "2025-11-25", "x"}[rand.IntN(3)], "Mcp-Method", callMethod)
 	},
-	func(ctx context.Context, f face) { // sends half a request
+	func(ctx context.Context, f foe) { // sends half a request
 		whole := head(200_000) + strings.Repeat("x", 100_000)
 		f.throw(whole[:rand.IntN(len(whole))], soon())
 	},
-	func(ctx context.Context, f face) { // says nothing for as long as it may
+	func(ctx context.Context, f foe) { // says nothing for as long as it may
 		f.throw([]string{"", "POST", head(maxLine), head(10) + "{"}[rand.IntN(4)], 400*time.Millisecond)
 	},
-	func(ctx context.Context, f face) { // asks for much and reads nothing
+	func(ctx context.Context, f foe) { // asks for much and reads nothing
 		call := strings.Replace(toolCall(1, "picture"), `"arguments"`, metaBody+`,"arguments"`, 1)
 		f.throw(head(len(call), versionHeader, modern, "Mcp-Method", callMethod, "Mcp-Name", "picture")+call, 500*time.Millisecond)
 	},
-	func(ctx context.Context, f face) { // sends long bodies
+	func(ctx context.Context, f foe) { // sends long bodies
 		f.ask(ctx, http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"`+strings.Repeat("x", rand.IntN(maxLine+1000))+`"}`, versionHeader, modern)
 		time.Sleep(10 * soon())
 	},
