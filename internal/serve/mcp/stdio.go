@@ -232,6 +232,8 @@ func (c *stdio) take(ctx context.Context, line []byte) {
 	switch {
 	case f.method == callMethod && f.id != nil && c.takeCall(ctx, f):
 		return
+	case f.method == readMethod && f.id != nil && c.takeRead(ctx, f):
+		return
 	case f.method == "notifications/cancelled" && c.cancel(f.params):
 		return
 	}

@@ -53,7 +53,7 @@ func readCall(params []byte) (p callParams, err error) {
 		return p, errName
 	}
 	p.progressToken = bytes.Clone(token)
-	p.capabilities = len(capabilities) > 0 && capabilities[0] == '{'
+	p.capabilities = isObject(capabilities)
 	if !bytes.Equal(arguments, []byte("null")) {
 		p.arguments = bytes.Clone(arguments)
 	}
@@ -85,18 +85,26 @@ func (c *stdio) takeCall(ctx context.Context, f frame) bool {
 		return true
 	}
 	stateless := p.version == modern && p.capabilities
-	ctx, stop := context.WithCancel(ctx)
-	taken, no := c.enter(f.id, openStdio{stop, len(p.arguments)}, p.version, stateless)
-	if !taken {
-		stop()
-		if no == "" {
-			return false
-		}
-		c.refuse(f.id, jsonrpc.CodeInvalidRequest, no)
-		return true
+	ctx, began, refused := c.begin(ctx, f.id, len(p.arguments), p.version, stateless)
+	if began {
+		c.start(ctx, string(f.id), p, stateless)
 	}
-	c.start(ctx, string(f.id), p, stateless)
-	return true
+	return began || refused
+}
+
+// begin notes a request that goes past the SDK, if it may. It refuses one
+// whose id is in use, and one too many. size is what it holds, in bytes.
+func (c *stdio) begin(ctx context.Context, id json.RawMessage, size int, version string, stateless bool) (_ context.Context, began, refused bool) {
+	inner, stop := context.WithCancel(ctx)
+	began, no := c.enter(id, openStdio{stop, size}, version, stateless)
+	if began {
+		return inner, true, false
+	}
+	stop()
+	if no != "" {
+		c.refuse(id, jsonrpc.CodeInvalidRequest, no)
+	}
+	return ctx, false, no != ""
 }
 
 // enter notes a call that is ours to run, or says why it may not run. It
@@ -131,6 +139,8 @@ func (c *stdio) isAsked(id json.RawMessage) bool {
 	return err == nil && open
 }
 
+func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
+
 // start takes the call's place in the queue at once and runs it beside the
 // reading.
 func (c *stdio) start(ctx context.Context, id string, p callParams, stateless bool) {
@@ -146,23 +156,25 @@ func (c *stdio) start(ctx context.Context, id string, p callParams, stateless bo
 		if r != nil {
 			r.stop()
 		}
-		c.answer(ctx, id, result, stateless)
+		c.answer(ctx, id, resultSize(result), func(line []byte) []byte {
+			return c.server.appendAnswer(line, json.RawMessage(id), result, stateless)
+		})
 	}()
 }
 
-// answer sends a result, unless the client has taken the call back: it
-// expects no answer then.
-func (c *stdio) answer(ctx context.Context, id string, result *tool.Result, stateless bool) {
+// answer sends what write appends, unless the client has taken the call back: it
+// expects no answer then. size is what the answer holds, in bytes.
+func (c *stdio) answer(ctx context.Context, id string, size int, write func(line []byte) []byte) {
 	// The client may use the id again as soon as it has the answer.
 	c.mu.Lock()
-	call, size := c.calls[id], resultSize(result)
+	call := c.calls[id]
 	delete(c.calls, id)
 	c.answering++
 	c.held += size - call.size
 	c.mu.Unlock()
 	if ctx.Err() == nil {
 		buf := buffers.Get().(*[]byte)
-		line := c.server.appendAnswer((*buf)[:0], json.RawMessage(id), result, stateless)
+		line := write((*buf)[:0])
 		_ = c.send(line) // a client that has gone needs no answer
 		if cap(line) <= maxKept {
 			*buf = line

@@ -48,7 +48,7 @@ func stormTools() []tool.Tool {
 func TestStorm(t *testing.T) {
 	sameDescriptors(t)
 	f := listening(t, HTTPOptions{Sessions: 64, Idle: 6 * time.Second, Rate: 1e6}, func(h *HTTP) {
-		h.headers, h.bodies, h.patience = 300*time.Millisecond, 300*time.Millisecond, 300*time.Millisecond
+		h.headers, h.bodies, h.patience = 3*time.Second, 3*time.Second, 3*time.Second
 	}, stormTools)
 	good := f.open(t)
 	before := inUse(true)
