@@ -12,7 +12,7 @@ BENCH     ?= .
 # Test suites that others wrote come as npm packages, pinned by a lock file.
 SUITES    := $(patsubst %/package-lock.json,%/node_modules,$(wildcard internal/*/testdata/*/package-lock.json internal/*/*/testdata/*/package-lock.json))
 
-.PHONY: build demo test bench lint fuzz fmt clean clients conformance
+.PHONY: build demo test bench lint fuzz fmt clean clients conformance abuse
 
 build: ## the binary, static, at bin/handrail
 	CGO_ENABLED=0 go build -trimpath -o bin/handrail ./cmd/handrail
@@ -35,6 +35,12 @@ lint: ## gofmt, vet and the rules of .golangci.yml
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@./scripts/fuzz.sh "$(FUZZTIME)"
+
+# The attacks are part of test, each for a moment; this is the long form.
+ABUSETIME ?= 10m
+
+abuse: ## attacks on the MCP server, for ABUSETIME, with memory watched
+	HANDRAIL_ABUSE=$(ABUSETIME) go test $(RACE) -count=1 -timeout 60m -v -run 'Stdio|Storm|Half|Read|Session|Floods|Bounded|Closing' ./internal/serve/mcp
 
 fmt: ## rewrite in gofmt's form
 	gofmt -w .

@@ -7,7 +7,9 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -77,6 +79,11 @@ func newMCP(t *terminal, f *flags) *cobra.Command {
 // serveStdio speaks with the client until it goes away or the program is
 // told to stop, neither of which is a failure.
 func (t *terminal) serveStdio(ctx context.Context, f *flags, o mcp.Options) error {
+	// Unless somebody asks for this signal, the first write to a client that
+	// has gone ends the program on the spot, with everything open.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
 	s, err := f.openMCP(ctx, o.Logger, "")
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,11 +35,17 @@ const (
 
 	// maxHeld is how much of request bodies is held at once, in bytes.
 	maxHeld = 64 << 20
+	// maxConns is how many connections are open at once; those beyond it
+	// wait. A client has one for each request that runs and one for news.
+	maxConns = 4096
 	// maxHeader is how much of headers one request may have, in bytes.
 	maxHeader = 32 << 10
 	// bodyTime is how long a client may take to send a body, headerTime how
 	// long for headers, and keepTime how long an unused connection is kept.
 	bodyTime, headerTime, keepTime = 30 * time.Second, 10 * time.Second, 2 * time.Minute
+	// firstTime is how long a session lives whose client sends nothing after
+	// it was opened. Known clients send "initialized" at once.
+	firstTime = time.Minute
 	// cancelTime is how long a call that was told to stop may take to do so.
 	cancelTime = 5 * time.Second
 )
@@ -90,6 +97,10 @@ type HTTP struct {
 	rate  *bucket
 	held  atomic.Int64 // bytes of bodies that are held
 	calls *calls
+	// How long a client may take for headers, for a body, to take in one
+	// write, and for the first message of a session. 0 means headerTime,
+	// bodyTime, writeTime and firstTime.
+	headers, bodies, patience, first time.Duration
 
 	streams    context.Context // of the streams that wait for news
 	endStreams context.CancelFunc
@@ -115,7 +126,7 @@ func NewHTTP(ctx context.Context, o HTTPOptions) (*HTTP, error) {
 	}
 	h := &HTTP{
 		o: o, shared: shared, rate: newBucket(o.Rate), sessions: map[string]*session{},
-		calls: &calls{open: map[int]*openCall{}},
+		calls: &calls{open: map[int]*openCall{}, load: map[string]load{}, most: maxHeld},
 		blank: mcp.NewServer(&mcp.Implementation{Name: "handrail"}, nil),
 	}
 	h.streams, h.endStreams = context.WithCancel(context.Background())
@@ -138,14 +149,19 @@ func orDefault[N int | float64 | time.Duration](n *N, value N) {
 
 // ServeHTTP answers one request.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if no := h.admit(r); no != nil {
-		no.write(w, nil)
-		return
-	}
-	out := &stream{ResponseWriter: w}
+	out := &stream{ResponseWriter: w, patience: h.patience}
 	defer out.end()
-	if r.Method != http.MethodPost {
-		h.serveOther(out, r)
+	// What a refused request has not sent of its body is waited for, too.
+	hurry := http.NewResponseController(w).SetReadDeadline
+	_ = hurry(time.Now().Add(cmp.Or(h.bodies, bodyTime))) // a writer without a connection has no deadline
+	no := h.admit(r)
+	if no != nil {
+		w.Header().Set("Connection", "close") // a stranger keeps none
+	} else {
+		no = allow(h.rateOf(r)) // before any work is done for it
+	}
+	if no != nil {
+		no.write(out, nil)
 		return
 	}
 	body, release, no := h.readBody(w, r)
@@ -154,6 +170,12 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
+	// A deadline that stays would end a long call as if its client had gone.
+	_ = hurry(time.Time{})
+	if r.Method != http.MethodPost {
+		h.serveOther(out, r)
+		return
+	}
 	seen, no := look(body)
 	if no == nil {
 		r.Body = io.NopCloser(bytes.NewReader(body))
@@ -168,12 +190,18 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// rateOf is the bucket of the request's session, or that of all requests
+// that have none.
+func (h *HTTP) rateOf(r *http.Request) *bucket {
+	if s, no := h.session(r.Header.Get(sessionHeader)); no == nil {
+		return s.rate
+	}
+	return h.rate
+}
+
 // post passes a message to the handler of its revision, or says why not.
 func (h *HTTP) post(w *stream, r *http.Request, seen glance) *refusal {
 	if seen.modern(r.Header.Get(versionHeader)) {
-		if no := allow(h.rate); no != nil {
-			return no
-		}
 		h.serveModern(w, r, seen)
 		return nil
 	}
@@ -249,11 +277,11 @@ func (h *HTTP) Listen(ctx context.Context, addr string) (net.Listener, error) {
 // and logs which.
 func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: headerTime, IdleTimeout: keepTime, MaxHeaderBytes: maxHeader,
+		Handler: h, ReadHeaderTimeout: cmp.Or(h.headers, headerTime), IdleTimeout: keepTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(h.o.Logger.Handler(), slog.LevelDebug),
 	}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
+	go func() { served <- server.Serve(limitConns(l, maxConns)) }()
 	select {
 	case err := <-served:
 		return err

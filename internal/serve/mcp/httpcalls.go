@@ -17,6 +17,8 @@ type calls struct {
 	mu       sync.Mutex
 	next     int
 	open     map[int]*openCall
+	load     map[string]load // by session
+	most     int             // bytes of arguments that one session may have open
 	stopping bool
 	idle     chan struct{} // made when stopping; closed when none is open
 	// What became of those that were open when stopping began.
@@ -26,10 +28,15 @@ type calls struct {
 type openCall struct {
 	name    string
 	session string // "" for a client without one
+	size    int    // of its arguments, in bytes
 	stop    context.CancelFunc
 	asked   bool // open when stopping began
 	ending  bool // told to stop
 }
+
+// load is what the open calls of one session come to. A call goes on when
+// its connection has gone, so connections do not bound it.
+type load struct{ calls, bytes int }
 
 // track notes each call of a tool while it runs, and takes what is long out
 // of its result. One that comes when the server is stopping is refused.
@@ -48,9 +55,9 @@ func (c *calls) track(next mcp.MethodHandler) mcp.MethodHandler {
 		if id != "" {
 			name = fmt.Sprintf("%s (session %.8s)", name, id)
 		}
-		ctx, end, ok := c.begin(ctx, name, id)
-		if !ok {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the server is stopping and takes no more calls"}
+		ctx, end, no := c.begin(ctx, openCall{name: name, session: id, size: len(call.Params.Arguments)})
+		if no != "" {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: no}
 		}
 		defer end()
 		ctx = c.responses.mark(ctx, call)
@@ -62,17 +69,23 @@ func (c *calls) track(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-func (c *calls) begin(ctx context.Context, name, session string) (_ context.Context, end func(), ok bool) {
+// begin notes a call, or says why it may not run.
+func (c *calls) begin(ctx context.Context, call openCall) (_ context.Context, end func(), no string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopping {
-		return ctx, nil, false
+		return ctx, nil, "the server is stopping and takes no more calls"
 	}
-	ctx, stop := context.WithCancel(ctx)
+	all := c.load[call.session]
+	if all.calls >= maxOpen || all.bytes > 0 && all.bytes+call.size > c.most {
+		return ctx, nil, tooMany
+	}
+	c.load[call.session] = load{all.calls + 1, all.bytes + call.size}
+	ctx, call.stop = context.WithCancel(ctx)
 	key := c.next
 	c.next++
-	c.open[key] = &openCall{name: name, session: session, stop: stop}
-	return ctx, func() { c.end(key) }, true
+	c.open[key] = &call
+	return ctx, func() { c.end(key) }, ""
 }
 
 func (c *calls) end(key int) {
@@ -81,6 +94,11 @@ func (c *calls) end(key int) {
 	call := c.open[key]
 	delete(c.open, key)
 	call.stop()
+	if all := c.load[call.session]; all.calls == 1 {
+		delete(c.load, call.session)
+	} else {
+		c.load[call.session] = load{all.calls - 1, all.bytes - call.size}
+	}
 	switch {
 	case !c.stopping:
 	case call.ending:

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -22,40 +21,38 @@ const (
 type glance struct {
 	id      json.RawMessage // nil for what is no request
 	method  string
-	version string // the revision that the request itself names
-	batch   bool
+	version string // the revision that the request itself names, as JSON
 }
 
 // look reads a body as far as that.
 func look(body []byte) (glance, *refusal) {
-	body = bytes.TrimSpace(body)
-	if bytes.HasPrefix(body, []byte("[")) {
-		return glance{batch: true}, nil
+	f, bad := readFrame(body)
+	if bad != nil {
+		no := refuse(http.StatusBadRequest, "%s", bad.text)
+		no.code = bad.code
+		return glance{id: bad.id}, no
 	}
-	var message struct {
-		ID     json.RawMessage `json:"id"`
-		Method string          `json:"method"`
-		Params json.RawMessage `json:"params"`
+	g := glance{method: f.method}
+	if f.method == "" {
+		return g, nil
 	}
-	var syntax *json.SyntaxError
-	if err := json.Unmarshal(body, &message); errors.As(err, &syntax) {
-		no := refuse(http.StatusBadRequest, "the body is no JSON")
-		no.code = jsonrpc.CodeParseError
-		return glance{}, no
-	} else if err != nil {
-		return glance{}, refuse(http.StatusBadRequest, "the body must be one JSON-RPC object")
+	g.id = f.id
+	if !idExact(f.id) {
+		return g, refuse(http.StatusBadRequest, idInexact)
 	}
-	g := glance{method: message.Method}
-	if message.Method != "" && !bytes.Equal(message.ID, []byte("null")) {
-		g.id = message.ID
+	var name, arguments, meta, version []byte
+	err := errNoObject
+	if len(f.params) > 0 {
+		err = pick(f.params, member{"name", &name}, member{"arguments", &arguments}, member{"_meta", &meta})
 	}
-	var params struct {
-		Meta map[string]json.RawMessage `json:"_meta"`
+	if err == nil && len(meta) > 0 {
+		err = pick(meta, member{versionKey, &version})
 	}
-	if json.Unmarshal(message.Params, &params) == nil {
-		if raw, ok := params.Meta["io.modelcontextprotocol/protocolVersion"]; ok {
-			g.version = string(raw)
-		}
+	g.version = string(version)
+	if errors.Is(err, errTwice) {
+		no := refuse(http.StatusBadRequest, "in the parameters, %v", err)
+		no.code = jsonrpc.CodeInvalidParams
+		return g, no
 	}
 	return g, nil
 }
@@ -80,18 +77,11 @@ func plainName(h http.Header) {
 	}
 }
 
-// idKey is the same for ids that the SDK takes for the same: of a number
-// only the whole part counts.
+// idKey is the same for ids that are the same, however they are written.
 func idKey(raw json.RawMessage) string {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return ""
+	var text string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
+		return string(raw)
 	}
-	switch v := v.(type) {
-	case float64:
-		return strconv.FormatInt(int64(v), 10)
-	case string:
-		return strconv.Quote(v)
-	}
-	return ""
+	return strconv.Quote(text)
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -133,36 +134,92 @@ func allow(b *bucket) *refusal {
 	return no
 }
 
-// readBody reads what a POST carries. release gives back the room that it
+// busyWait is what a client is told to wait when there is no room, in
+// seconds. Room comes when a request or session ends, which nobody foresees.
+const busyWait = 5
+
+// busy refuses a request for want of room.
+func busy(format string, args ...any) *refusal {
+	no := refuse(http.StatusServiceUnavailable, format, args...)
+	no.header = [2]string{"Retry-After", strconv.Itoa(busyWait)}
+	return no
+}
+
+// readBody reads what a request carries. release gives back the room that it
 // takes.
 func (h *HTTP) readBody(w http.ResponseWriter, r *http.Request) (body []byte, release func(), no *refusal) {
-	size := r.ContentLength
-	if size < 0 {
-		size = maxLine
-	}
-	if size > maxLine {
+	if r.ContentLength > maxLine {
 		return nil, nil, refuse(http.StatusRequestEntityTooLarge, "a request may have at most %d bytes", maxLine)
 	}
-	if h.held.Add(size) > maxHeld {
-		h.held.Add(-size)
-		return nil, nil, refuse(http.StatusServiceUnavailable, "the server is busy; send this request again later")
-	}
-	release = func() { h.held.Add(-size) }
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // a writer without a connection has no deadline
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxLine))
-	// A deadline that stays would end a long call as if its client had gone.
-	_ = control.SetReadDeadline(time.Time{})
+	room := room{held: &h.held}
+	body, err := room.read(http.MaxBytesReader(w, r.Body, maxLine), r.ContentLength)
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
 		no = refuse(http.StatusRequestEntityTooLarge, "a request may have at most %d bytes", maxLine)
+	case errors.Is(err, errNoRoom):
+		no = busy("the server is busy; send this request again later")
 	case err != nil:
 		no = refuse(http.StatusBadRequest, "the request could not be read whole")
 	}
 	if no != nil {
-		release()
+		room.release()
 		return nil, nil, no
 	}
-	return body, release, nil
+	return body, room.release, nil
+}
+
+// room is what one body takes of the room that all share. It is taken as
+// bytes arrive: a length that was only promised takes nothing from others.
+type room struct {
+	held  *atomic.Int64
+	taken int64
+}
+
+var errNoRoom = errors.New("no room for a body")
+
+func (m *room) release() { m.held.Add(-m.taken) }
+
+// grow takes room for a body of size bytes in all.
+func (m *room) grow(size int) bool {
+	more := int64(size) - m.taken
+	if m.held.Add(more) > maxHeld {
+		m.held.Add(-more)
+		return false
+	}
+	m.taken += more
+	return true
+}
+
+// read reads a body of a length that was promised, or of any if it is
+// negative.
+func (m *room) read(from io.Reader, promised int64) ([]byte, error) {
+	const first = 64 << 10
+	size := first
+	if promised >= 0 && promised < first {
+		size = int(promised) + 1 // one more, to see the end
+	}
+	var body []byte
+	for {
+		if len(body) == cap(body) {
+			if cap(body) > 0 {
+				size = 2 * cap(body)
+			}
+			if promised >= 0 && int64(size) > promised {
+				size = max(int(promised)+1, cap(body)+1)
+			}
+			if !m.grow(size) {
+				return nil, errNoRoom
+			}
+			body = append(make([]byte, 0, size), body...)
+		}
+		n, err := from.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return body, nil
+		case err != nil:
+			return nil, err
+		}
+	}
 }

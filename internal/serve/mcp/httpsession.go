@@ -1,9 +1,13 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"sync"
+	"syscall"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -12,6 +16,9 @@ import (
 type session struct {
 	sdk  *mcp.ServerSession
 	rate *bucket
+	// unused ends the session unless it is stopped, as its first message
+	// does: who only opens sessions must not keep others out for long.
+	unused *time.Timer
 
 	mu   sync.Mutex
 	open map[string]struct{} // ids of requests that are not answered
@@ -43,17 +50,17 @@ func (h *HTTP) session(id string) (*session, *refusal) {
 
 // openSession makes a peer and lets the SDK open its session.
 func (h *HTTP) openSession(w *stream, r *http.Request) *refusal {
-	if no := allow(h.rate); no != nil {
-		return no
-	}
 	if !h.reserve() {
-		return refuse(http.StatusServiceUnavailable, "all %d sessions are taken; send initialize again later", h.o.Sessions)
+		return busy("all %d sessions are taken; send initialize again later", h.o.Sessions)
 	}
 	// The peer lives longer than the request.
 	peer, err := h.o.Open(context.WithoutCancel(r.Context()))
 	if err != nil {
 		h.free("")
 		h.o.Logger.Error("opening a session", "error", err)
+		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			return busy("no further session can be opened while so many files are open; send initialize again later")
+		}
 		return refuse(http.StatusInternalServerError, "the session could not be opened; the server's log says why")
 	}
 	peer.SDK().AddReceivingMiddleware(h.calls.track)
@@ -62,6 +69,9 @@ func (h *HTTP) openSession(w *stream, r *http.Request) *refusal {
 	w.begun = func(header http.Header) { registered = h.register(header.Get(sessionHeader), peer) }
 	h.stateful.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), peerKey{}, peer)))
 	if !registered {
+		for sdk := range peer.SDK().Sessions() {
+			_ = sdk.Close() // however it ends, it does
+		}
 		h.free("")
 		h.closePeer(peer)
 	}
@@ -94,10 +104,16 @@ func (h *HTTP) register(id string, peer Peer) bool {
 			continue
 		}
 		h.mu.Lock()
-		h.sessions[id] = &session{sdk: sdk, rate: newBucket(h.o.Rate), open: map[string]struct{}{}}
-		h.mu.Unlock()
+		defer h.mu.Unlock()
+		if h.streams.Err() != nil {
+			return false // the server is being closed and would not end it
+		}
+		s := &session{sdk: sdk, rate: newBucket(h.o.Rate), open: map[string]struct{}{}}
+		s.unused = time.AfterFunc(cmp.Or(h.first, firstTime), func() { _ = sdk.Close() })
+		h.sessions[id] = s
 		h.waiters.Go(func() {
 			_ = sdk.Wait() // however it ended, it has
+			s.unused.Stop()
 			h.free(id)
 			h.closePeer(peer)
 		})
@@ -115,17 +131,14 @@ func (h *HTTP) closePeer(peer Peer) {
 // postInSession passes on a message of an open session.
 func (h *HTTP) postInSession(w *stream, r *http.Request, id string, seen glance) *refusal {
 	s, no := h.session(id)
-	if no == nil {
-		no = allow(s.rate)
-	}
 	if no != nil {
 		return no
 	}
+	s.unused.Stop()
 	if seen.id != nil {
 		key := idKey(seen.id)
-		if !s.begin(key) {
-			// Two answers under one id could not be told apart.
-			return refuse(http.StatusBadRequest, "a request with this id is still open")
+		if no := s.begin(key); no != nil {
+			return no
 		}
 		defer s.end(key)
 	}
@@ -133,14 +146,18 @@ func (h *HTTP) postInSession(w *stream, r *http.Request, id string, seen glance)
 	return nil
 }
 
-func (s *session) begin(key string) bool {
+func (s *session) begin(key string) *refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, taken := s.open[key]; taken || len(s.open) >= maxOpen {
-		return false
+	if _, taken := s.open[key]; taken {
+		// Two answers under one id could not be told apart.
+		return refuse(http.StatusBadRequest, idTaken)
+	}
+	if len(s.open) >= maxOpen {
+		return busy(tooMany)
 	}
 	s.open[key] = struct{}{}
-	return true
+	return nil
 }
 
 func (s *session) end(key string) {

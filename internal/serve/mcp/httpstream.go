@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"sync"
@@ -23,6 +24,8 @@ type stream struct {
 	http.ResponseWriter
 	// begun, unless nil, is called once, before the first byte goes out.
 	begun func(http.Header)
+	// patience is how long one write may take. 0 means writeTime.
+	patience time.Duration
 	// lifted is what belongs into the bytes that are written.
 	lifted *lifted
 
@@ -45,6 +48,7 @@ func (s *stream) begin() {
 		return
 	}
 	s.began = true
+	s.hurry() // an answer without a body is written, too
 	if s.begun != nil {
 		s.begun(s.Header())
 	}
@@ -68,13 +72,18 @@ func (s *stream) Write(p []byte) (int, error) {
 }
 
 func (s *stream) write(p []byte) (int, error) {
-	// A writer without a connection has no deadline and needs none.
-	_ = http.NewResponseController(s.ResponseWriter).SetWriteDeadline(time.Now().Add(writeTime))
+	s.hurry()
 	n, err := s.ResponseWriter.Write(p)
 	if s.timer != nil {
 		s.timer.Reset(beat)
 	}
 	return n, err
+}
+
+// hurry gives the writes that follow their time.
+func (s *stream) hurry() {
+	// A writer without a connection has no deadline and needs none.
+	_ = http.NewResponseController(s.ResponseWriter).SetWriteDeadline(time.Now().Add(cmp.Or(s.patience, writeTime)))
 }
 
 // FlushError sends what was written.

@@ -47,6 +47,8 @@ type Server struct {
 	// patience is how long a client that has closed its side may wait for
 	// its answers.
 	patience time.Duration
+	// stuck is how long one write to a client may take. 0 means stuckTime.
+	stuck time.Duration
 
 	sealer  roundtrip.Sealer // of questions that stateless clients bring back
 	homes   homes

@@ -3,11 +3,13 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,11 +24,22 @@ const (
 	// maxOpen is how many calls of one client may be open at once. Session
 	// and client agree that 16 run; the rest are waiting already.
 	maxOpen = 1024
+	// maxKeptBack is how much of arguments and unsent results of one client
+	// may be held, in bytes, before it must wait with further calls.
+	maxKeptBack = 64 << 20
 	// drainGrace is how long requests that were already taken may still be
 	// answered after a client has closed its sending side.
 	drainGrace = 10 * time.Second
+	// stuckTime is how long a client may take to read a line, once the
+	// system holds no more of it. Nothing is read from it meanwhile in the
+	// end, so that its going away would not be seen either. It is long since
+	// a client may be stopped by its user for a while.
+	stuckTime = 10 * time.Minute
 
 	initialize = "initialize"
+
+	idTaken = "a request with this id is still open"
+	tooMany = "too many requests are open; wait until some have ended"
 )
 
 // stdio speaks with one client over a pair of streams, a message a line.
@@ -53,10 +66,12 @@ type stdio struct {
 
 	peer *mcp.ServerSession // see client
 
-	writing sync.Mutex
+	turn   chan struct{} // full while a line is written
+	behind int           // bytes of messages passed on since a write began; only read uses it
 
 	mu    sync.Mutex
-	calls map[string]context.CancelFunc // open calls by the text of their id
+	calls map[string]openStdio // open calls by the text of their id
+	held  int                  // bytes of the arguments and results of calls
 	// answering is how many calls have ended whose answer is not sent yet.
 	answering int
 	asked     map[jsonrpc.ID]string //  open requests that the SDK answers, and their methods
@@ -83,11 +98,13 @@ type stdioTransport struct {
 
 func (t *stdioTransport) Connect(context.Context) (mcp.Connection, error) {
 	c := &stdio{
-		server: t.server, in: t.in, out: t.out,
+		server: t.server, in: t.in, out: t.out, turn: make(chan struct{}, 1),
 		toSDK: make(chan jsonrpc.Message), ended: make(chan struct{}), closed: make(chan struct{}),
-		calls: map[string]context.CancelFunc{}, asked: map[jsonrpc.ID]string{},
+		calls: map[string]openStdio{}, asked: map[jsonrpc.ID]string{},
 	}
 	c.present, c.hangUp = context.WithCancel(t.ctx)
+	// The SDK closes only what is idle, and a write may never end.
+	context.AfterFunc(t.ctx, c.giveUp)
 	go c.read(t.ctx)
 	return c, nil
 }
@@ -99,10 +116,13 @@ func (c *stdio) SessionID() string { return "" }
 // closed keeps its goroutine; standard input of a process that ends does no
 // harm by that.
 func (c *stdio) Close() error {
-	c.once.Do(func() { close(c.closed) })
 	c.hangUp()
+	c.giveUp()
 	return errors.Join(c.in.Close(), c.out.Close())
 }
+
+// giveUp ends everything that waits for the client.
+func (c *stdio) giveUp() { c.once.Do(func() { close(c.closed) }) }
 
 // Read hands the SDK its next message.
 func (c *stdio) Read(ctx context.Context) (jsonrpc.Message, error) {
@@ -124,7 +144,13 @@ func (c *stdio) Write(_ context.Context, m jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	err = c.send(append(line, '\n'))
+	sent := make(chan error, 1)
+	go func() { sent <- c.send(append(line, '\n')) }()
+	select {
+	case err = <-sent:
+	case <-c.closed:
+		err = io.ErrClosedPipe
+	}
 	if r, ok := m.(*jsonrpc.Response); ok {
 		c.mu.Lock()
 		if c.asked[r.ID] == initialize && c.opening != nil {
@@ -139,10 +165,21 @@ func (c *stdio) Write(_ context.Context, m jsonrpc.Message) error {
 	return err
 }
 
+// send writes a line. A client that cannot be written to has gone, although
+// its other stream may still be open.
 func (c *stdio) send(line []byte) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
+	select {
+	case c.turn <- struct{}{}:
+	case <-c.closed:
+		return io.ErrClosedPipe
+	}
+	stuck := time.AfterFunc(cmp.Or(c.server.stuck, stuckTime), c.giveUp)
 	_, err := c.out.Write(line)
+	stuck.Stop()
+	<-c.turn
+	if err != nil {
+		c.giveUp()
+	}
 	return err
 }
 
@@ -182,7 +219,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 			whole = nil
 			continue
 		}
-		whole = append(whole, line...)
+		whole = append(slices.Grow(whole, max(len(line), len(whole))), line...)
 	}
 	if long && err == nil {
 		err = errLong
@@ -190,63 +227,93 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	return whole, err
 }
 
-// envelope is a message as far as it must be known to be passed on.
-type envelope struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
-}
-
 // take passes a message to whom it is for. The line is only valid until it
 // returns.
 func (c *stdio) take(ctx context.Context, line []byte) {
-	var e envelope
-	var syntax *json.SyntaxError
-	if err := json.Unmarshal(line, &e); errors.As(err, &syntax) {
-		c.refuse(nil, jsonrpc.CodeParseError, "this line is no JSON")
-		return
-	} else if err != nil {
-		c.refuse(nil, jsonrpc.CodeInvalidRequest, "a message is one JSON-RPC object a line; batches are not part of the protocol")
+	f, no := readFrame(line)
+	if no != nil {
+		if !no.answer {
+			c.refuse(no.id, no.code, no.text)
+		}
 		return
 	}
 	switch {
-	case e.Method == callMethod && e.ID != nil && c.takeCall(ctx, e):
+	case f.method == callMethod && f.id != nil && c.takeCall(ctx, f):
 		return
-	case e.Method == readMethod && e.ID != nil && c.takeRead(ctx, e):
+	case f.method == readMethod && f.id != nil && c.takeRead(ctx, f):
 		return
-	case e.Method == "notifications/cancelled" && c.cancel(e.Params):
+	case f.method == "notifications/cancelled" && c.cancel(f.params):
 		return
-	case e.Method == rootsNews:
+	case f.method == rootsNews:
 		c.server.rootsChanged() // before anything that follows on the line
 		return
 	}
 	m, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
-		c.refuse(e.ID, jsonrpc.CodeInvalidRequest, "not a JSON-RPC message: "+err.Error())
+		if f.method != "" {
+			c.refuse(f.id, jsonrpc.CodeInvalidRequest, "not a JSON-RPC message: "+err.Error())
+		}
 		return
 	}
-	if r, ok := m.(*jsonrpc.Request); !ok || !r.IsCall() {
+	r, ok := m.(*jsonrpc.Request)
+	if !ok || !r.IsCall() {
+		c.waitForReader(len(line))
 		c.pass(ctx, m, nil)
-	} else if opening, ok := c.ask(r); ok {
-		c.pass(ctx, m, opening)
-	} else {
-		c.refuse(e.ID, jsonrpc.CodeInvalidRequest, "a request with this id is still open")
+		return
 	}
+	if no := c.ask(f, r); no != "" {
+		c.refuse(f.id, jsonrpc.CodeInvalidRequest, no)
+		return
+	}
+	c.pass(ctx, m, c.opened())
 }
 
-// ask notes a request that the SDK is to answer. It reports false if the id
-// is in use.
-func (c *stdio) ask(r *jsonrpc.Request) (opening chan struct{}, ok bool) {
+// waitForReader keeps a client that does not read what it is sent from
+// filling the SDK's row of messages, which has no end.
+func (c *stdio) waitForReader(size int) {
+	const each = 1 << 10 // what the SDK keeps beside a message, in bytes
+	select {
+	case c.turn <- struct{}{}:
+	default:
+		if c.behind += size + each; c.behind <= maxLine {
+			return
+		}
+		select {
+		case c.turn <- struct{}{}:
+		case <-c.closed:
+			return
+		}
+	}
+	<-c.turn
+	c.behind = 0
+}
+
+// ask notes a request that the SDK is to answer, or says why it may not.
+func (c *stdio) ask(f frame, r *jsonrpc.Request) (no string) {
+	if !idExact(f.id) {
+		return idInexact
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, taken := c.asked[r.ID]; taken {
-		return nil, false
+	_, taken := c.asked[r.ID]
+	switch {
+	case taken || c.calls[string(f.id)].stop != nil:
+		return idTaken
+	case len(c.asked) >= maxOpen:
+		return tooMany
 	}
 	c.asked[r.ID] = r.Method
 	if r.Method == initialize {
 		c.opening = make(chan struct{})
 	}
-	return c.opening, true
+	return ""
+}
+
+// opened is closed when initialize, if it is open, is answered.
+func (c *stdio) opened() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.opening
 }
 
 // pass hands a message to the SDK. What follows initialize on the line is
@@ -269,13 +336,13 @@ func (c *stdio) pass(ctx context.Context, m jsonrpc.Message, opening <-chan stru
 	}
 }
 
-// refuse answers a message that cannot be passed on. A stream that cannot be
-// written to ends the reading soon by itself.
+// refuse answers a message that cannot be passed on.
 func (c *stdio) refuse(id json.RawMessage, code int64, text string) {
 	_ = c.send(appendError(nil, id, code, text))
 }
 
-// drain waits until everything that was asked is answered.
+// drain waits until everything that was asked is answered, or for as long as
+// the server has patience.
 func (c *stdio) drain(ctx context.Context) {
 	c.hangUp() // who sends nothing any more answers no question
 	idle := make(chan struct{})
@@ -290,6 +357,7 @@ func (c *stdio) drain(ctx context.Context) {
 	case <-c.closed:
 	case <-ctx.Done():
 	case <-patience.C:
+		c.giveUp() // the answers that are left are not read
 	}
 }
 

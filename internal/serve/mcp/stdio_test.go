@@ -130,7 +130,7 @@ func TestStdioSurvivesHostileLines(t *testing.T) {
 		"deep":           {strings.Repeat("[", 20000), "null", "-32700"},
 		"64 MB":          {strings.Repeat("x", 64<<20), "null", "-32600"},
 		"not 2.0":        {`{"id":3,"method":"tools/list"}`, "3", "-32600"},
-		"an id of lists": {`{"jsonrpc":"2.0","id":[1],"method":"tools/list"}`, "[1]", "-32600"},
+		"an id of lists": {`{"jsonrpc":"2.0","id":[1],"method":"tools/list"}`, "null", "-32600"},
 		"unknown method": {`{"jsonrpc":"2.0","id":4,"method":"tools/destroy"}`, "4", "-32601"},
 		"list of params": {`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":[]}`, "5", "error"},
 		"unknown tool":   {toolCall(6, "applee"), "6", "-32602"},
@@ -258,8 +258,11 @@ func FuzzStdioLine(f *testing.F) {
 		if total > len(data) {
 			t.Errorf("%d bytes made of %d", total, len(data))
 		}
-		var p callParams
-		if json.Unmarshal(data, &p) == nil && p.Meta.ProgressToken != nil && !json.Valid(appendProgress(nil, p.Meta.ProgressToken, tool.Progress{Done: 1})) {
+		f, no := readFrame(data)
+		if no != nil {
+			return
+		}
+		if p, err := readCall(f.params); err == nil && p.progressToken != nil && !json.Valid(appendProgress(nil, p.progressToken, tool.Progress{Done: 1})) {
 			t.Errorf("%q makes a broken report", data)
 		}
 	})

@@ -27,10 +27,10 @@ func (c *stdio) askerOf(ctx context.Context, p callParams, client *mcp.ServerSes
 	if client != nil {
 		return withAsker(ctx, direct{session: client, gone: c.present}), nil, nil
 	}
-	r := &round{server: c.server, name: p.Name, args: p.Arguments, lasting: true}
+	r := &round{server: c.server, name: p.name, args: p.arguments, lasting: true}
 	var can mcp.ClientCapabilities
-	r.can = json.Unmarshal(p.Meta.Capabilities, &can) == nil && fillsForms(&can)
-	if err := r.open(p.State, replyTo(p.Answers)); err != nil {
+	r.can = json.Unmarshal(p.capabilities, &can) == nil && fillsForms(&can)
+	if err := r.open(p.state, replyTo(p.answers)); err != nil {
 		return ctx, nil, err
 	}
 	return withAsker(ctx, r), r, nil

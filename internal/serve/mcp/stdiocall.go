@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/handrail-tools/handrail"
@@ -14,68 +16,138 @@ import (
 
 // callParams are the parameters of tools/call, as they came.
 type callParams struct {
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
-	State     string          `json:"requestState"`
-	Answers   json.RawMessage `json:"inputResponses"`
-	Meta      struct {
-		ProgressToken json.RawMessage `json:"progressToken"`
-		Version       string          `json:"io.modelcontextprotocol/protocolVersion"`
-		Capabilities  json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
-	} `json:"_meta"`
+	name          string
+	arguments     json.RawMessage // nil where there are none
+	progressToken json.RawMessage // nil where there is none
+	version       string          // the revision that the call itself names
+	capabilities  json.RawMessage // of the client; nil unless they are an object
+	state         string          // what the client brings back with its answers
+	answers       json.RawMessage // nil where there are none
 }
+
+// What may be wrong with the parameters of a call.
+var (
+	errToken   = errors.New("the progress token must be a text or a number")
+	errVersion = errors.New("the revision that a request names itself is " + modern + " or a later one")
+	errName    = errors.New("the name of the tool must be a text")
+	errState   = errors.New("requestState must be the text that the server gave")
+)
+
+// readCall reads the parameters of a call. Nothing in them lies in params.
+func readCall(params []byte) (p callParams, err error) {
+	var name, arguments, state, answers, meta, token, version, capabilities []byte
+	if len(params) == 0 {
+		return p, errNoObject
+	}
+	if err := pick(params, member{"name", &name}, member{"arguments", &arguments}, member{"_meta", &meta},
+		member{"requestState", &state}, member{"inputResponses", &answers}); err != nil {
+		return p, err
+	}
+	if len(meta) > 0 {
+		if err := pick(meta, member{"progressToken", &token}, member{versionKey, &version}, member{capabilitiesKey, &capabilities}); err != nil {
+			return p, fmt.Errorf("_meta: %w", err)
+		}
+	}
+	switch {
+	case token != nil && idWrong(token) != "":
+		return p, errToken
+	case version != nil && (json.Unmarshal(version, &p.version) != nil || p.version < modern):
+		return p, errVersion
+	case name == nil || name[0] != '"' || json.Unmarshal(name, &p.name) != nil:
+		return p, errName
+	case state != nil && json.Unmarshal(state, &p.state) != nil:
+		return p, errState
+	}
+	p.progressToken, p.answers = bytes.Clone(token), bytes.Clone(answers)
+	if isObject(capabilities) {
+		p.capabilities = bytes.Clone(capabilities)
+	}
+	if !bytes.Equal(arguments, []byte("null")) {
+		p.arguments = bytes.Clone(arguments)
+	}
+	return p, nil
+}
+
+// The names under which a request says what it speaks.
+const (
+	versionKey      = "io.modelcontextprotocol/protocolVersion"
+	capabilitiesKey = "io.modelcontextprotocol/clientCapabilities"
+)
 
 // modern is the revision since which every request says what it speaks.
 const modern = "2026-07-28"
 
+// openStdio is a call that runs or waits.
+type openStdio struct {
+	stop context.CancelFunc
+	size int // of what came with it, in bytes
+}
+
 // takeCall starts a call of a tool. It reports false for one that the SDK
-// must judge: in a session that was not opened, of a revision that is not
-// known, or with parameters of another shape.
-func (c *stdio) takeCall(ctx context.Context, e envelope) bool {
-	var p callParams
-	if json.Unmarshal(e.Params, &p) != nil {
-		return false
+// must judge: in a session that was not opened, or of a revision that is not
+// known.
+func (c *stdio) takeCall(ctx context.Context, f frame) bool {
+	p, err := readCall(f.params)
+	if err != nil {
+		c.refuse(f.id, jsonrpc.CodeInvalidParams, "these are no parameters of a call: "+err.Error())
+		return true
 	}
-	stateless := p.Meta.Version == modern && isObject(p.Meta.Capabilities)
-	ctx, began, refused := c.begin(ctx, e.ID, stateless || p.Meta.Version == "" && c.opened())
+	stateless := p.version == modern && p.capabilities != nil
+	ctx, began, refused := c.begin(ctx, f.id, len(p.arguments)+len(p.state)+len(p.answers), p.version, stateless)
 	if began {
-		c.start(ctx, string(e.ID), p, stateless)
+		c.start(ctx, string(f.id), p, stateless)
 	}
 	return began || refused
 }
 
-// opened reports whether the session was opened.
-func (c *stdio) opened() bool {
+// begin notes a request that goes past the SDK, if it may. It refuses one
+// whose id is in use, and one too many. size is what it holds, in bytes.
+func (c *stdio) begin(ctx context.Context, id json.RawMessage, size int, version string, stateless bool) (_ context.Context, began, refused bool) {
+	inner, stop := context.WithCancel(ctx)
+	began, no := c.enter(id, openStdio{stop, size}, version, stateless)
+	if began {
+		return inner, true, false
+	}
+	stop()
+	if no != "" {
+		c.refuse(id, jsonrpc.CodeInvalidRequest, no)
+	}
+	return ctx, false, no != ""
+}
+
+// enter notes a call that is ours to run, or says why it may not run. It
+// does neither for one that is not ours.
+func (c *stdio) enter(id json.RawMessage, call openStdio, version string, stateless bool) (taken bool, no string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.ready
-}
-
-// begin notes a request that goes past the SDK, if it may. It refuses one
-// whose id is in use, and one too many.
-func (c *stdio) begin(ctx context.Context, id json.RawMessage, may bool) (_ context.Context, began, refused bool) {
-	c.mu.Lock()
-	_, taken := c.calls[string(id)]
-	open := len(c.calls)
-	if began = c.idle == nil && !taken && open < maxOpen && may; began {
-		ctx, c.calls[string(id)] = context.WithCancel(ctx)
-	}
-	c.mu.Unlock()
+	_, open := c.calls[string(id)]
 	switch {
-	case began:
-	case taken:
-		c.refuse(id, jsonrpc.CodeInvalidRequest, "a request with this id is still open")
-		refused = true
-	case open >= maxOpen:
-		c.refuse(id, jsonrpc.CodeInternalError, "too many calls are open; wait until some have ended")
-		refused = true
+	case open || c.isAsked(id):
+		return false, idTaken
+	case len(c.calls)+c.answering >= maxOpen || c.held > 0 && c.held+call.size > maxKeptBack:
+		return false, tooMany
+	case c.idle != nil || !stateless && (version != "" || !c.ready):
+		return false, ""
 	}
-	return ctx, began, refused
+	c.calls[string(id)] = call
+	c.held += call.size
+	return true, ""
 }
 
-func isObject(raw json.RawMessage) bool {
-	return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{"))
+// isAsked reports whether the SDK has an open request with the id. c.mu is
+// held.
+func (c *stdio) isAsked(id json.RawMessage) bool {
+	if len(c.asked) == 0 || !idExact(id) {
+		return false
+	}
+	var v any
+	_ = json.Unmarshal(id, &v) // it is valid
+	key, err := jsonrpc.MakeID(v)
+	_, open := c.asked[key]
+	return err == nil && open
 }
+
+func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
 // start takes the call's place in the queue at once, or as soon as it is
 // known which workspace it is for, and runs it beside the reading.
@@ -86,7 +158,7 @@ func (c *stdio) start(ctx context.Context, id string, p callParams, stateless bo
 	}
 	ctx, round, refused := c.askerOf(ctx, p, client)
 	if refused != nil {
-		c.answer(ctx, id, func(line []byte) []byte {
+		c.answer(ctx, id, 0, func(line []byte) []byte {
 			return appendError(line, json.RawMessage(id), refused.Code, refused.Message)
 		})
 		return
@@ -99,7 +171,7 @@ func (c *stdio) start(ctx context.Context, id string, p callParams, stateless bo
 			result := c.server.explain(wait()[0], client)
 			c.server.leave(h)
 			reporter.stop()
-			c.answer(ctx, id, func(line []byte) []byte {
+			c.answer(ctx, id, 0, func(line []byte) []byte {
 				if form, state := round.question(result); form != nil {
 					return c.server.appendQuestion(line, json.RawMessage(id), form, state)
 				}
@@ -112,26 +184,24 @@ func (c *stdio) start(ctx context.Context, id string, p callParams, stateless bo
 // call is what the parameters ask for. The reporter is nil where the client
 // wants to hear of no progress.
 func (c *stdio) call(p callParams) (handrail.Call, *reporter) {
-	call := handrail.Call{Tool: p.Name}
-	if !bytes.Equal(p.Arguments, []byte("null")) {
-		call.Args = p.Arguments
-	}
-	if len(p.Meta.ProgressToken) == 0 {
+	call := handrail.Call{Tool: p.name, Args: p.arguments}
+	if p.progressToken == nil {
 		return call, nil
 	}
-	r := newReporter(func(report tool.Progress) { _ = c.send(appendProgress(nil, p.Meta.ProgressToken, report)) })
+	r := newReporter(func(report tool.Progress) { _ = c.send(appendProgress(nil, p.progressToken, report)) })
 	call.Progress = r.report
 	return call, r
 }
 
 // answer sends what write appends, unless the client has taken the call
-// back: it expects no answer then.
-func (c *stdio) answer(ctx context.Context, id string, write func(line []byte) []byte) {
+// back: it expects no answer then. size is what the answer holds, in bytes.
+func (c *stdio) answer(ctx context.Context, id string, size int, write func(line []byte) []byte) {
 	// The client may use the id again as soon as it has the answer.
 	c.mu.Lock()
-	stop := c.calls[id]
+	call := c.calls[id]
 	delete(c.calls, id)
 	c.answering++
+	c.held += size - call.size
 	c.mu.Unlock()
 	if ctx.Err() == nil {
 		buf := buffers.Get().(*[]byte)
@@ -142,11 +212,21 @@ func (c *stdio) answer(ctx context.Context, id string, write func(line []byte) [
 			buffers.Put(buf)
 		}
 	}
-	stop()
+	call.stop()
 	c.mu.Lock()
 	c.answering--
+	c.held -= size
 	c.settle()
 	c.mu.Unlock()
+}
+
+// resultSize is what a result holds of memory, in bytes.
+func resultSize(r *tool.Result) int {
+	size := len(r.Text) + len(r.Structured)
+	for _, m := range r.Media {
+		size += len(m.Data)
+	}
+	return size
 }
 
 // maxKept is the largest buffer that is kept for the next answer, in bytes.
@@ -156,18 +236,16 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // cancel stops the call that a notification names. It reports false where
 // that is none of ours.
-func (c *stdio) cancel(params json.RawMessage) bool {
-	var p struct {
-		ID json.RawMessage `json:"requestId"`
-	}
-	if json.Unmarshal(params, &p) != nil {
+func (c *stdio) cancel(params []byte) bool {
+	var id []byte
+	if len(params) == 0 || pick(params, member{"requestId", &id}) != nil {
 		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	stop, ours := c.calls[string(p.ID)]
+	call, ours := c.calls[string(id)]
 	if ours {
-		stop()
+		call.stop()
 	}
 	return ours
 }

@@ -11,34 +11,34 @@ import (
 
 const readMethod = "resources/read"
 
+// readMost is what one reading that is not sent yet is taken to hold, in
+// bytes.
+const readMost = 1 << 20
+
 // takeRead starts the reading of a resource, which goes past the SDK for the
 // same reasons as a call: a long content is written once. It reports false
 // for what the SDK must judge.
-func (c *stdio) takeRead(ctx context.Context, e envelope) bool {
-	var p struct {
-		URI  *string         `json:"uri"`
-		Meta json.RawMessage `json:"_meta"`
-	}
-	var meta struct {
-		Version      string          `json:"io.modelcontextprotocol/protocolVersion"`
-		Capabilities json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
-	}
-	if json.Unmarshal(e.Params, &p) != nil || p.URI == nil || p.Meta != nil && json.Unmarshal(p.Meta, &meta) != nil {
+func (c *stdio) takeRead(ctx context.Context, f frame) bool {
+	var uri, meta, version, capabilities []byte
+	var p struct{ uri, version string }
+	if len(f.params) == 0 || pick(f.params, member{"uri", &uri}, member{"_meta", &meta}) != nil || uri == nil || uri[0] != '"' ||
+		len(meta) > 0 && pick(meta, member{versionKey, &version}, member{capabilitiesKey, &capabilities}) != nil ||
+		json.Unmarshal(uri, &p.uri) != nil || version != nil && json.Unmarshal(version, &p.version) != nil {
 		return false
 	}
-	stateless := meta.Version == modern && isObject(meta.Capabilities)
-	ctx, began, refused := c.begin(ctx, e.ID, stateless || meta.Version == "" && c.opened())
+	stateless := p.version == modern && isObject(capabilities)
+	ctx, began, refused := c.begin(ctx, f.id, len(uri), p.version, stateless)
 	if began {
-		id, uri := string(e.ID), *p.URI
+		id := string(f.id)
 		var client *mcp.ServerSession
 		if !stateless {
 			client = c.client()
 		}
 		c.server.whenRooted(ctx, client, func() {
-			wait := c.server.startRead(ctx, uri, stateless)
+			wait := c.server.startRead(ctx, p.uri, stateless)
 			go func() {
 				result, err := wait()
-				c.answer(ctx, id, func(line []byte) []byte { return c.server.appendContents(line, id, result, err) })
+				c.answer(ctx, id, readMost, func(line []byte) []byte { return c.server.appendContents(line, id, result, err) })
 			}()
 		})
 	}
