@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// check takes a client through the scenario, and interrupts it in a second
+// run while a call is under way.
+func (c client) check(ctx context.Context, p place, ours []string, r *report) {
+	c.play(ctx, p, ours, r)
+	c.stop(ctx, p, r)
+}
+
+func (c client) play(ctx context.Context, p place, ours []string, r *report) {
+	run, err := newRun(ctx, p, c, "scenario", steps)
+	if err != nil {
+		r.failed("install", err)
+		return
+	}
+	defer func() { r.failed("end", run.model.Close()) }()
+	list, err := run.command("list", nil, append([]string{run.program()}, c.listing...)...).run(ctx)
+	r.failed("mcp list", err)
+	if !strings.Contains(list, "handrail") || !strings.Contains(list, c.connected) {
+		r.wrong("mcp list", fmt.Sprintf("handrail, and %q", c.connected), list)
+	}
+	r.did("installed and listed as %q", c.connected)
+	_, err = run.prompted().run(ctx)
+	r.failed("run", err)
+	seen := run.model.Seen()
+	for _, trouble := range seen.Trouble {
+		r.wrong("run", "requests that can be read", trouble)
+	}
+	r.tools(c, ours, seen.Tools)
+	r.did("%d tools", len(ours))
+	r.shown(c, steps, seen.Results)
+	log, err := run.settle(ctx, len(steps))
+	r.failed("log", err)
+	r.recorded(steps, log)
+	made, err := os.ReadFile(filepath.Join(run.files, "made", "list.txt"))
+	r.failed("edit a file", err)
+	if string(made) != "one\nthree\n" {
+		r.wrong("edit a file", `the file holds "one\nthree\n"`, string(made))
+	}
+	r.gone(run)
+	r.did("%d steps, the last given up after %d s", len(steps), callTimeout/1000)
+}
+
+// stop presses Ctrl-C while the slow call runs.
+func (c client) stop(ctx context.Context, p place, r *report) {
+	script := []step{slowStep}
+	run, err := newRun(ctx, p, c, "interrupt", script)
+	if err != nil {
+		r.failed("interrupt", err)
+		return
+	}
+	defer func() { r.failed("end", run.model.Close()) }()
+	r.failed("interrupt", run.prompted().interrupt(ctx, run.calling))
+	log, err := run.settle(ctx, 1)
+	r.failed("interrupt", err)
+	r.recorded(script, log)
+	r.gone(run)
+	r.did("Ctrl-C ends the call and the server")
+}
+
+// gone checks that no server of the run is left, and ends what is.
+func (r *report) gone(run *run) {
+	left := leftovers(run.files)
+	for deadline := time.Now().Add(5 * time.Second); len(left) > 0 && time.Now().Before(deadline); left = leftovers(run.files) {
+		time.Sleep(100 * time.Millisecond)
+	}
+	for _, p := range left {
+		r.wrong("end", "no process of the run is left", p.line)
+		if err := syscall.Kill(p.id, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			r.failed("end", err)
+		}
+	}
+}
