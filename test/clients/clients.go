@@ -24,6 +24,8 @@ type client struct {
 	// connected stands in what `mcp list` prints of a server that answers.
 	connected string
 	listing   []string
+	// env is what the client needs in its environment at all times.
+	env []string
 	// furnish writes what the client needs beside the entry that
 	// `mcp install` writes, before it, and adjust changes that entry.
 	furnish, adjust func(*run) error
@@ -31,6 +33,9 @@ type client struct {
 	prompt func(*run) (args, env []string)
 	// marksErrors says that its wire form tells a failed call from another.
 	marksErrors bool
+	// believes says that without a person's leave it runs the tools that are
+	// marked as read-only, and no others.
+	believes bool
 }
 
 func inFront(prefix string) func(string) model.Tool {
@@ -56,21 +61,29 @@ var clients = []client{
 		name: "codex", form: "responses",
 		shown:   func(name string) model.Tool { return model.Tool{Space: "mcp__handrail", Name: name} },
 		listing: []string{"mcp", "list", "--json"}, connected: `"enabled": true`,
+		believes: true,
 		furnish: func(r *run) error {
 			return r.write(filepath.Join(r.home, ".codex", "config.toml"), "check_for_update_on_startup = false\n")
 		},
 		prompt: func(r *run) (args, env []string) {
-			return []string{"exec", "--skip-git-repo-check", "--json",
+			args = []string{"exec", "--skip-git-repo-check", "--json",
 				"-c", `model_provider="scripted"`, "-c", `model="gpt-5"`,
 				"-c", `model_providers.scripted={name="scripted",base_url="` + r.model.URL() + `/v1",wire_api="responses",env_key="SCRIPTED_KEY"}`,
-				"-c", `mcp_servers.handrail.default_tools_approval_mode="approve"`,
-				"-c", fmt.Sprintf("mcp_servers.handrail.tool_timeout_sec=%d", callTimeout/1000),
-				task}, []string{"SCRIPTED_KEY=none"}
+				"-c", fmt.Sprintf("mcp_servers.handrail.tool_timeout_sec=%d", callTimeout/1000)}
+			if r.leave {
+				args = append(args, "-c", `mcp_servers.handrail.default_tools_approval_mode="approve"`)
+			}
+			return append(args, task), []string{"SCRIPTED_KEY=none"}
 		},
 	},
 	{
 		name: "gemini", form: "gemini", shown: inFront("mcp_handrail_"), marksErrors: true,
 		listing: []string{"mcp", "list"}, connected: "Connected",
+		// A person would be asked both.
+		env: []string{"GEMINI_CLI_TRUST_WORKSPACE=true"},
+		furnish: func(r *run) error {
+			return r.write(filepath.Join(r.home, ".gemini", "settings.json"), `{"security": {"auth": {"selectedType": "gemini-api-key"}}}`)
+		},
 		adjust: func(r *run) error {
 			return edit(filepath.Join(r.files, ".gemini", "settings.json"), func(s map[string]any) error {
 				servers, _ := s["mcpServers"].(map[string]any)
@@ -84,7 +97,7 @@ var clients = []client{
 		},
 		prompt: func(r *run) (args, env []string) {
 			return []string{"-p", task, "-m", "gemini-2.5-flash", "--yolo", "-o", "stream-json"},
-				[]string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + r.model.URL(), "GEMINI_CLI_TRUST_WORKSPACE=true"}
+				[]string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + r.model.URL()}
 		},
 	},
 	{

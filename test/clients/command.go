@@ -115,18 +115,16 @@ type process struct {
 	line string // its command line
 }
 
-// leftovers are the processes that were started with a path on their command
-// line and are still there.
+// leftovers are the processes that have a path in their environment or on
+// their command line. Every program of a run has its home, so none is missed.
 func leftovers(path string) []process {
 	var found []process
-	names, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is good
-	for _, name := range names {
-		line, err := os.ReadFile(name)
-		if err != nil || !bytes.Contains(line, []byte(path)) {
-			continue
-		}
-		id, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-		if err == nil {
+	folders, _ := filepath.Glob("/proc/[0-9]*") // the pattern is good
+	for _, folder := range folders {
+		line, _ := os.ReadFile(filepath.Join(folder, "cmdline")) // what has gone meanwhile is not left
+		environment, _ := os.ReadFile(filepath.Join(folder, "environ"))
+		id, err := strconv.Atoi(filepath.Base(folder))
+		if err == nil && (bytes.Contains(line, []byte(path)) || bytes.Contains(environment, []byte(path))) {
 			found = append(found, process{id, strings.ReplaceAll(string(line), "\x00", " ")})
 		}
 	}

@@ -16,6 +16,9 @@ import (
 func (c client) check(ctx context.Context, p place, ours []string, r *report) {
 	c.play(ctx, p, ours, r)
 	c.stop(ctx, p, r)
+	if c.believes {
+		c.unasked(ctx, p, r)
+	}
 }
 
 func (c client) play(ctx context.Context, p place, ours []string, r *report) {
@@ -69,10 +72,31 @@ func (c client) stop(ctx context.Context, p place, r *report) {
 	r.did("Ctrl-C ends the call and the server")
 }
 
-// gone checks that no server of the run is left, and ends what is.
+// unasked has a tool called that reads and one that writes, without leave.
+func (c client) unasked(ctx context.Context, p place, r *report) {
+	script := []step{steps[1], steps[2]}
+	script[1].theirs = true
+	run, err := newRun(ctx, p, c, "unasked", script)
+	if err != nil {
+		r.failed("unasked", err)
+		return
+	}
+	defer func() { r.failed("end", run.model.Close()) }()
+	run.leave = false
+	_, err = run.prompted().run(ctx)
+	r.failed("unasked", err)
+	r.shown(c, script, run.model.Seen().Results)
+	log, err := run.recorded(ctx)
+	r.failed("unasked", err)
+	r.recorded(script[:1], log)
+	r.gone(run)
+	r.did("reads without leave, does not write")
+}
+
+// gone checks that no process of the run is left, and ends what is.
 func (r *report) gone(run *run) {
-	left := leftovers(run.files)
-	for deadline := time.Now().Add(5 * time.Second); len(left) > 0 && time.Now().Before(deadline); left = leftovers(run.files) {
+	left := leftovers(run.dir)
+	for deadline := time.Now().Add(5 * time.Second); len(left) > 0 && time.Now().Before(deadline); left = leftovers(run.dir) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	for _, p := range left {

@@ -56,7 +56,6 @@ func inspect(ctx context.Context, p place, r *report, questions []inspection) {
 		r.failed("server", err)
 		return
 	}
-	defer func() { r.failed("end of the server", end()) }()
 	stdio := []string{run.handrail, "mcp", "-w", run.files}
 	for _, era := range []string{"legacy", "modern"} {
 		for transport, target := range map[string][]string{"stdio": stdio, "http": {url, "--transport", "http"}} {
@@ -66,6 +65,7 @@ func inspect(ctx context.Context, p place, r *report, questions []inspection) {
 			}
 		}
 	}
+	r.failed("end of the server", end())
 	r.gone(run)
 	r.did("%d questions in both eras over stdio and HTTP", len(questions))
 }

@@ -30,13 +30,15 @@ type run struct {
 	files  string // the project, which is the workspace
 	script []step
 	model  *model.Server
+	// leave says that the person lets the client use every tool of ours.
+	leave bool
 }
 
 // newRun makes the folders of a run, starts its model, and has our server
 // entered into the client's settings by `handrail mcp install`.
 func newRun(ctx context.Context, p place, c client, label string, script []step) (*run, error) {
 	dir := filepath.Join(p.scratch, c.name+"-"+label)
-	r := &run{place: p, client: c, dir: dir, home: filepath.Join(dir, "home"), files: filepath.Join(dir, "files"), script: script}
+	r := &run{place: p, client: c, dir: dir, home: filepath.Join(dir, "home"), files: filepath.Join(dir, "files"), script: script, leave: true}
 	for _, folder := range []string{r.home, r.files} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			return nil, err
@@ -66,10 +68,9 @@ func newRun(ctx context.Context, p place, c client, label string, script []step)
 
 // command is a program of the run. env is laid over what every one gets.
 func (r *run) command(label string, env []string, args ...string) command {
-	return command{
-		dir: r.files, args: args, output: filepath.Join(r.dir, label+".out"),
-		env: append([]string{"HOME=" + r.home, "PATH=" + filepath.Join(r.modules, ".bin") + ":" + os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1"}, env...),
-	}
+	all := []string{"HOME=" + r.home, "PATH=" + filepath.Join(r.modules, ".bin") + ":" + os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1"}
+	all = append(append(all, r.client.env...), env...)
+	return command{dir: r.files, args: args, output: filepath.Join(r.dir, label+".out"), env: all}
 }
 
 // program is the client's program.

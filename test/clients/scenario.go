@@ -46,6 +46,9 @@ var steps = []step{
 	{name: "denied call", tool: "read_file", args: `{"path":"secret/key.txt"}`,
 		shows: []string{"refused by " + denyRule}, hides: []string{secretText}, code: tool.CodeDenied},
 	slowStep,
+	// A call that changes files runs alone, so this one has its turn only
+	// when the call before has really ended.
+	{name: "after the cancelled call", tool: "write_file", args: `{"path":"made/after.txt","content":"on\n"}`, shows: []string{"made/after.txt"}},
 }
 
 // slowStep is a call that outlasts every client's patience. No tool waits for
