@@ -29,6 +29,8 @@ type client struct {
 	// furnish writes what the client needs beside the entry that
 	// `mcp install` writes, before it, and adjust changes that entry.
 	furnish, adjust func(*run) error
+	// remote writes the entry of a server that is reached over HTTP.
+	remote func(*run) error
 	// prompt is how it is run without a person.
 	prompt func(*run) (args, env []string)
 	// marksErrors says that its wire form tells a failed call from another.
@@ -50,6 +52,10 @@ var clients = []client{
 		furnish: func(r *run) error {
 			return r.write(filepath.Join(r.home, ".claude", "settings.json"), `{"enableAllProjectMcpServers": true}`)
 		},
+		remote: func(r *run) error {
+			return r.writeJSON(filepath.Join(r.files, ".mcp.json"), object{"mcpServers": object{"handrail": object{
+				"type": "http", "url": r.server, "headers": bearer}}})
+		},
 		prompt: func(r *run) (args, env []string) {
 			return []string{"-p", task, "--mcp-config", filepath.Join(r.files, ".mcp.json"), "--strict-mcp-config",
 					"--allowedTools", "mcp__handrail__*", "--output-format", "stream-json", "--verbose"},
@@ -65,6 +71,10 @@ var clients = []client{
 		furnish: func(r *run) error {
 			return r.write(filepath.Join(r.home, ".codex", "config.toml"), "check_for_update_on_startup = false\n")
 		},
+		remote: func(r *run) error {
+			return r.write(filepath.Join(r.home, ".codex", "config.toml"),
+				fmt.Sprintf("[mcp_servers.handrail]\nurl = %q\nbearer_token_env_var = \"SCRIPTED_TOKEN\"\n", r.server))
+		},
 		prompt: func(r *run) (args, env []string) {
 			args = []string{"exec", "--skip-git-repo-check", "--json",
 				"-c", `model_provider="scripted"`, "-c", `model="gpt-5"`,
@@ -73,7 +83,7 @@ var clients = []client{
 			if r.leave {
 				args = append(args, "-c", `mcp_servers.handrail.default_tools_approval_mode="approve"`)
 			}
-			return append(args, task), []string{"SCRIPTED_KEY=none"}
+			return append(args, task), []string{"SCRIPTED_KEY=none", "SCRIPTED_TOKEN=" + token}
 		},
 	},
 	{
@@ -95,6 +105,10 @@ var clients = []client{
 				return nil
 			})
 		},
+		remote: func(r *run) error {
+			return r.writeJSON(filepath.Join(r.files, ".gemini", "settings.json"), object{"mcpServers": object{"handrail": object{
+				"httpUrl": r.server, "headers": bearer, "timeout": callTimeout}}})
+		},
 		prompt: func(r *run) (args, env []string) {
 			return []string{"-p", task, "-m", "gemini-2.5-flash", "--yolo", "-o", "stream-json"},
 				[]string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + r.model.URL()}
@@ -111,11 +125,23 @@ var clients = []client{
 						"modalities": {"input": ["text", "image"], "output": ["text"]}}}}}}`, callTimeout, r.model.URL()+"/v1")
 			return r.write(filepath.Join(r.home, ".config", "opencode", "opencode.json"), text)
 		},
+		remote: func(r *run) error {
+			return r.writeJSON(filepath.Join(r.files, "opencode.json"), object{"mcp": object{"handrail": object{
+				"type": "remote", "url": r.server, "headers": bearer, "enabled": true}}})
+		},
 		prompt: func(*run) (args, env []string) {
 			return []string{"run", "--format", "json", task}, []string{"OPENCODE_DISABLE_MODELS_FETCH=1"}
 		},
 	},
 }
+
+// token is what our server asks for over HTTP, and bearer how it is sent.
+const token = "a-token-that-only-this-run-knows"
+
+var bearer = object{"Authorization": "Bearer " + token}
+
+// object is a JSON object to be written.
+type object = map[string]any
 
 // task is what the person asks for; the script does not depend on it.
 const task = "work through the list"
@@ -126,6 +152,15 @@ func (r *run) write(path, text string) error {
 		return err
 	}
 	return os.WriteFile(path, []byte(text), 0o600)
+}
+
+// writeJSON writes a file that holds a JSON value.
+func (r *run) writeJSON(path string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return r.write(path, string(data))
 }
 
 // edit changes a file that holds a JSON object.

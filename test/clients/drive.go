@@ -11,29 +11,35 @@ import (
 	"time"
 )
 
-// check takes a client through the scenario, and interrupts it in a second
-// run while a call is under way.
+// check takes a client through the scenario over both transports, and
+// interrupts it in a further run while a call is under way.
 func (c client) check(ctx context.Context, p place, ours []string, r *report) {
-	c.play(ctx, p, ours, r)
+	for _, http := range []bool{false, true} {
+		c.play(ctx, p, ours, r, http)
+	}
 	c.stop(ctx, p, r)
 	if c.believes {
 		c.unasked(ctx, p, r)
 	}
 }
 
-func (c client) play(ctx context.Context, p place, ours []string, r *report) {
-	run, err := newRun(ctx, p, c, "scenario", steps)
+func (c client) play(ctx context.Context, p place, ours []string, r *report, http bool) {
+	label := "stdio"
+	if http {
+		label = "http"
+	}
+	r.who = c.name + " over " + label
+	defer func() { r.who = c.name }()
+	run, err := newRun(ctx, p, c, label, steps, http)
 	if err != nil {
-		r.failed("install", err)
+		r.failed("settings", err)
 		return
 	}
-	defer func() { r.failed("end", run.model.Close()) }()
 	list, err := run.command("list", nil, append([]string{run.program()}, c.listing...)...).run(ctx)
 	r.failed("mcp list", err)
 	if !strings.Contains(list, "handrail") || !strings.Contains(list, c.connected) {
 		r.wrong("mcp list", fmt.Sprintf("handrail, and %q", c.connected), list)
 	}
-	r.did("installed and listed as %q", c.connected)
 	_, err = run.prompted().run(ctx)
 	r.failed("run", err)
 	seen := run.model.Seen()
@@ -41,7 +47,6 @@ func (c client) play(ctx context.Context, p place, ours []string, r *report) {
 		r.wrong("run", "requests that can be read", trouble)
 	}
 	r.tools(c, ours, seen.Tools)
-	r.did("%d tools", len(ours))
 	r.shown(c, steps, seen.Results)
 	log, err := run.settle(ctx, len(steps))
 	r.failed("log", err)
@@ -51,23 +56,24 @@ func (c client) play(ctx context.Context, p place, ours []string, r *report) {
 	if string(made) != "one\nthree\n" {
 		r.wrong("edit a file", `the file holds "one\nthree\n"`, string(made))
 	}
+	r.failed("end", run.close())
 	r.gone(run)
-	r.did("%d steps, the last given up after %d s", len(steps), callTimeout/1000)
+	r.did("%s: %d tools, %d steps", label, len(ours), len(steps))
 }
 
 // stop presses Ctrl-C while the slow call runs.
 func (c client) stop(ctx context.Context, p place, r *report) {
 	script := []step{slowStep}
-	run, err := newRun(ctx, p, c, "interrupt", script)
+	run, err := newRun(ctx, p, c, "interrupt", script, false)
 	if err != nil {
 		r.failed("interrupt", err)
 		return
 	}
-	defer func() { r.failed("end", run.model.Close()) }()
 	r.failed("interrupt", run.prompted().interrupt(ctx, run.calling))
 	log, err := run.settle(ctx, 1)
 	r.failed("interrupt", err)
 	r.recorded(script, log)
+	r.failed("end", run.close())
 	r.gone(run)
 	r.did("Ctrl-C ends the call and the server")
 }
@@ -76,12 +82,11 @@ func (c client) stop(ctx context.Context, p place, r *report) {
 func (c client) unasked(ctx context.Context, p place, r *report) {
 	script := []step{steps[1], steps[2]}
 	script[1].theirs = true
-	run, err := newRun(ctx, p, c, "unasked", script)
+	run, err := newRun(ctx, p, c, "unasked", script, false)
 	if err != nil {
 		r.failed("unasked", err)
 		return
 	}
-	defer func() { r.failed("end", run.model.Close()) }()
 	run.leave = false
 	_, err = run.prompted().run(ctx)
 	r.failed("unasked", err)
@@ -89,6 +94,7 @@ func (c client) unasked(ctx context.Context, p place, r *report) {
 	log, err := run.recorded(ctx)
 	r.failed("unasked", err)
 	r.recorded(script[:1], log)
+	r.failed("end", run.close())
 	r.gone(run)
 	r.did("reads without leave, does not write")
 }

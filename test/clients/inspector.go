@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"syscall"
-	"time"
 )
 
 // inspection is one question of the Inspector, and what must stand in the
@@ -79,33 +76,6 @@ func (r *report) ask(ctx context.Context, run *run, step, era string, target []s
 	if err == nil && !strings.Contains(out, q.shows) {
 		r.wrong(step, q.shows, out)
 	}
-}
-
-// listening is how our server says where it listens.
-var listening = regexp.MustCompile(`serving MCP at (http://\S+)`)
-
-// serve starts our server over HTTP. end stops it and says how it ended.
-func (r *run) serve(ctx context.Context) (url string, end func() error, err error) {
-	c := r.command("server", nil, r.handrail, "mcp", "--http", "127.0.0.1:0", "-w", r.files)
-	cmd, out, err := c.start(ctx)
-	if err != nil {
-		return "", nil, err
-	}
-	end = func() error {
-		err := syscall.Kill(cmd.Process.Pid, syscall.SIGTERM)
-		return errors.Join(err, cmd.Wait(), out.Close())
-	}
-	for range 100 {
-		text, err := os.ReadFile(c.output)
-		if err != nil {
-			return "", nil, errors.Join(err, end())
-		}
-		if at := listening.FindSubmatch(text); at != nil {
-			return string(at[1]), end, nil
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	return "", nil, errors.Join(errors.New("our server does not say where it listens"), end())
 }
 
 // checkVSCode looks at what is written for VS Code, which has no program to

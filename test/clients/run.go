@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"syscall"
 	"time"
 
 	"github.com/handrail-tools/handrail"
@@ -32,11 +33,16 @@ type run struct {
 	model  *model.Server
 	// leave says that the person lets the client use every tool of ours.
 	leave bool
+	// server is where our server is reached over HTTP, and end ends it; both
+	// are empty where the client starts it by itself.
+	server string
+	end    func() error
 }
 
 // newRun makes the folders of a run, starts its model, and has our server
-// entered into the client's settings by `handrail mcp install`.
-func newRun(ctx context.Context, p place, c client, label string, script []step) (*run, error) {
+// entered into the client's settings by `handrail mcp install`, or, over HTTP,
+// started and entered by hand.
+func newRun(ctx context.Context, p place, c client, label string, script []step, http bool) (*run, error) {
 	dir := filepath.Join(p.scratch, c.name+"-"+label)
 	r := &run{place: p, client: c, dir: dir, home: filepath.Join(dir, "home"), files: filepath.Join(dir, "files"), script: script, leave: true}
 	for _, folder := range []string{r.home, r.files} {
@@ -55,15 +61,41 @@ func newRun(ctx context.Context, p place, c client, label string, script []step)
 		err = c.furnish(r)
 	}
 	if err == nil {
-		_, err = r.command("install", nil, r.handrail, "mcp", "install", c.name, "--yes", "-w", r.files).run(ctx)
-	}
-	if err == nil && c.adjust != nil {
-		err = c.adjust(r)
+		err = r.enter(ctx, http)
 	}
 	if err != nil {
-		return nil, errors.Join(err, r.model.Close())
+		return nil, errors.Join(err, r.close())
 	}
 	return r, nil
+}
+
+// enter enters our server into the client's settings.
+func (r *run) enter(ctx context.Context, http bool) error {
+	if http {
+		tokenFile := filepath.Join(r.dir, "token")
+		err := r.write(tokenFile, token+"\n")
+		if err == nil {
+			r.server, r.end, err = r.serve(ctx, "--token-file", tokenFile)
+		}
+		if err != nil {
+			return err
+		}
+		return r.client.remote(r)
+	}
+	_, err := r.command("install", nil, r.handrail, "mcp", "install", r.client.name, "--yes", "-w", r.files).run(ctx)
+	if err == nil && r.client.adjust != nil {
+		err = r.client.adjust(r)
+	}
+	return err
+}
+
+// close ends what the run has started.
+func (r *run) close() error {
+	err := r.model.Close()
+	if r.end != nil {
+		err = errors.Join(err, r.end())
+	}
+	return err
 }
 
 // command is a program of the run. env is laid over what every one gets.
@@ -144,4 +176,31 @@ func (r *run) calling(ctx context.Context) error {
 	case <-time.After(2 * time.Second):
 	}
 	return nil
+}
+
+// listening is how our server says where it listens.
+var listening = regexp.MustCompile(`serving MCP at (http://\S+)`)
+
+// serve starts our server over HTTP. end stops it and says how it ended.
+func (r *run) serve(ctx context.Context, flags ...string) (url string, end func() error, err error) {
+	c := r.command("server", nil, append([]string{r.handrail, "mcp", "--http", "127.0.0.1:0", "-w", r.files}, flags...)...)
+	cmd, out, err := c.start(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	end = func() error {
+		err := syscall.Kill(cmd.Process.Pid, syscall.SIGTERM)
+		return errors.Join(err, cmd.Wait(), out.Close())
+	}
+	for range 100 {
+		text, err := os.ReadFile(c.output)
+		if err != nil {
+			return "", nil, errors.Join(err, end())
+		}
+		if at := listening.FindSubmatch(text); at != nil {
+			return string(at[1]), end, nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return "", nil, errors.Join(errors.New("our server does not say where it listens"), end())
 }
