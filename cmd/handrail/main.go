@@ -23,8 +23,8 @@ func main() {
 }
 
 // signalGrace is how long after the first signal another one changes nothing.
-// Claude Code sends its servers SIGINT and SIGTERM within 0.1 s, and a person
-// who presses Ctrl-C there sends one more: all of them mean the first.
+// A person who presses Ctrl-C in Claude Code sends its servers SIGINT, and so
+// does Claude Code itself, with SIGTERM 0.1 s later: all of them mean one stop.
 const signalGrace = time.Second
 
 // untilSignal returns a context that ends with the first signal, which asks

@@ -42,6 +42,8 @@ var steps = []step{
 	{name: "cut result", tool: "glob", args: `{"pattern":"many/*","sort":"path","limit":1000}`,
 		shows: []string{manyName(0), "call recall with", `start_line`}, hides: []string{manyName(many / 2)}},
 	{name: "recall", tool: "recall", args: `{"id":"{id}","pattern":"` + manyName(many/2) + `"}`, shows: []string{manyName(many / 2)}},
+	{name: "first page of a large file", tool: "read_file", args: `{"path":"large.txt"}`,
+		shows: []string{"1│1 of a large file", `continue with {"path": "large.txt", "start_line": `}},
 	{name: "image", tool: "view_image", args: `{"path":"red.png"}`, image: true},
 	{name: "denied call", tool: "read_file", args: `{"path":"secret/key.txt"}`,
 		shows: []string{"refused by " + denyRule}, hides: []string{secretText}, code: tool.CodeDenied},
@@ -62,6 +64,7 @@ const (
 	denyRule   = "read_file(secret/**)"
 	secretText = "the key of the house"
 	many       = 900
+	largeLines = 20_000
 	slowNames  = 15_000
 	slowBytes  = 1 << 20
 )
@@ -77,6 +80,11 @@ const settings = `{"permission": {"mode": "workspace-write", "deny": ["` + denyR
 // furnish makes the files that the scenario speaks of.
 func furnish(dir string) error {
 	files := map[string]string{"notes.txt": "the answer is 42\n", "secret/key.txt": secretText + "\n", ".slow/0.txt": slowText()}
+	var large strings.Builder
+	for i := range largeLines {
+		fmt.Fprintln(&large, i+1, "of a large file")
+	}
+	files["large.txt"] = large.String()
 	for i := range many {
 		files["many/"+manyName(i)] = ""
 	}
