@@ -80,7 +80,9 @@ func (t *terminal) serveStdio(ctx context.Context, f *flags, logger *slog.Logger
 	}
 	server, err := mcp.New(s, mcpOptions(logger))
 	if err == nil {
-		err = server.ServeStdio(ctx, io.NopCloser(t.in), nopWriteCloser{t.out})
+		in, restore := pollable(t.in)
+		defer restore()
+		err = server.ServeStdio(ctx, io.NopCloser(in), nopWriteCloser{t.out})
 		if ctx.Err() != nil {
 			err = nil
 		}

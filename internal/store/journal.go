@@ -2,12 +2,14 @@ package store
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
 
+	"github.com/handrail-tools/handrail/internal/jsondoc"
 	"github.com/handrail-tools/handrail/internal/statedir"
 )
 
@@ -117,13 +119,35 @@ func (j *journal) empty() error {
 	return nil
 }
 
-// appendRecord appends the record's line.
+// appendRecord appends the record's line: the JSON of r, whose content is
+// encoded where it ends up, since it is most of the line.
 func appendRecord(b []byte, r *record) ([]byte, error) {
-	line, err := json.Marshal(r)
+	head := *r
+	head.Parts = nil
+	line, err := json.Marshal(&head)
 	if err != nil {
 		return b, fmt.Errorf("encoding the record of a result: %w", err)
 	}
-	return append(append(b, line...), '\n'), nil
+	b = append(b, line[:len(line)-len("null}")]...) // parts are its last field
+	b = append(b, '[')
+	for i, p := range r.Parts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(append(b, `{"size":`...), p.Size, 10)
+		if p.MIME != "" {
+			b = jsondoc.AppendString(append(b, `,"mime":`...), p.MIME)
+		}
+		if p.Sum != "" {
+			b = jsondoc.AppendString(append(b, `,"sum":`...), p.Sum)
+		}
+		if len(p.Data) > 0 {
+			b = base64.StdEncoding.AppendEncode(append(b, `,"data":"`...), p.Data)
+			b = append(b, '"')
+		}
+		b = append(b, '}')
+	}
+	return append(b, "]}\n"...), nil
 }
 
 // readJournal calls fn with each record in the journal f. A line that is no

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"sync"
 )
 
 // Put keeps a result and returns the id under which it can be had again,
@@ -64,7 +65,14 @@ func (s *Store) write(batch []*record) (err error) {
 			s.forget(batch)
 		}
 	}()
-	var lines []byte
+	buf := lineBuffers.Get().(*[]byte)
+	lines := (*buf)[:0]
+	defer func() {
+		if cap(lines) <= maxLineBuffer {
+			*buf = lines
+			lineBuffers.Put(buf)
+		}
+	}()
 	spilled := int64(0)
 	for i, r := range batch {
 		kept, n, err := s.spill(r)
@@ -86,6 +94,11 @@ func (s *Store) write(batch []*record) (err error) {
 	s.mu.Unlock()
 	return s.writeLines(lines, batch, spilled)
 }
+
+// lineBuffers holds buffers of up to maxLineBuffer bytes for the next lines.
+var lineBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+const maxLineBuffer = 1 << 20
 
 func (s *Store) forget(batch []*record) {
 	s.mu.Lock()

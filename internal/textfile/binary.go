@@ -73,6 +73,7 @@ func Sniff(head []byte, whole bool) Kind {
 	zeros, controls := 0, 0
 	for _, c := range head {
 		switch {
+		case c >= 0x20 && c != 0x7f:
 		case c == 0:
 			zeros++
 		case control(c) && c != '\f' && c != '\b' && c != 0x1b:
@@ -126,7 +127,7 @@ func mark(data []byte) (Encoding, int) {
 // texts, blanks and line ends at least, one byte of two is zero, always the
 // same one.
 func zeroPattern(head []byte) (Encoding, bool) {
-	if len(head) < 4 {
+	if len(head) < 4 || bytes.IndexByte(head, 0) < 0 {
 		return UTF8, false
 	}
 	pairs := len(head) / 2

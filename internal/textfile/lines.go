@@ -36,12 +36,14 @@ func (e Ending) Mark() string {
 // an end of its own only in a text that has no line feed at all; elsewhere
 // it is a character like others.
 func EndingOf(text string) Ending {
-	lf := strings.Count(text, "\n")
-	if lf == 0 {
-		if strings.Contains(text, "\r") {
-			return CR
-		}
+	cr, lf := strings.IndexByte(text, '\r') >= 0, strings.Count(text, "\n")
+	switch {
+	case lf == 0 && cr:
+		return CR
+	case lf == 0:
 		return NoEnding
+	case !cr:
+		return LF
 	}
 	switch crlf := strings.Count(text, "\r\n"); crlf {
 	case 0:

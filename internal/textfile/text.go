@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"golang.org/x/text/transform"
 )
@@ -52,7 +53,7 @@ func Decode(data []byte) (Text, error) {
 		if e, ok := zeroPattern(data[:min(len(data), sniffLen)]); ok {
 			return decodeAs(data, e, 0, 90, true)
 		}
-		return Text{Confident: true, Confidence: 100, Content: string(data), Exact: true, data: data}, nil
+		return Text{Confident: true, Confidence: 100, Content: view(data), Exact: true, data: data}, nil
 	}
 	if e, ok := zeroPattern(data[:min(len(data), sniffLen)]); ok {
 		return decodeAs(data, e, 0, 90, true)
@@ -64,6 +65,10 @@ func Decode(data []byte) (Text, error) {
 	g := guessEncoding(data)
 	return decodeAs(data, g.encoding, 0, g.confidence, g.sure)
 }
+
+// view is data as a string, without a copy: a file may have many megabytes,
+// and whoever decodes one gives it away.
+func view(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
 
 // DecodeAs reads a whole file in an encoding that somebody named. It fails
 // where the bytes are no text in it.

@@ -158,6 +158,9 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if no == nil {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		r.ContentLength = int64(len(body))
+		parts, end := h.calls.responses.begin(r)
+		defer end()
+		out.lifted = parts
 		no = h.post(out, r, seen)
 	}
 	if no != nil {

@@ -12,6 +12,8 @@ import (
 
 // calls are the calls of tools that run, of all clients.
 type calls struct {
+	responses responses // that their results go into
+
 	mu       sync.Mutex
 	next     int
 	open     map[int]*openCall
@@ -29,8 +31,8 @@ type openCall struct {
 	ending  bool // told to stop
 }
 
-// track notes each call of a tool while it runs. One that comes when the
-// server is stopping is refused.
+// track notes each call of a tool while it runs, and takes what is long out
+// of its result. One that comes when the server is stopping is refused.
 func (c *calls) track(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		call, ok := req.(*mcp.CallToolRequest)
@@ -47,7 +49,11 @@ func (c *calls) track(next mcp.MethodHandler) mcp.MethodHandler {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the server is stopping and takes no more calls"}
 		}
 		defer end()
-		return next(ctx, method, req)
+		result, err := next(ctx, method, req)
+		if r, ok := result.(*mcp.CallToolResult); ok && r != nil && err == nil {
+			return c.responses.lift(call.Extra, r), nil
+		}
+		return result, err
 	}
 }
 

@@ -23,6 +23,8 @@ type stream struct {
 	http.ResponseWriter
 	// begun, unless nil, is called once, before the first byte goes out.
 	begun func(http.Header)
+	// lifted is what belongs into the bytes that are written.
+	lifted *lifted
 
 	mu     sync.Mutex
 	began  bool
@@ -56,7 +58,13 @@ func (s *stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.begin()
-	return s.write(p)
+	if s.lifted == nil {
+		return s.write(p)
+	}
+	if _, err := s.write(s.lifted.restore(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 func (s *stream) write(p []byte) (int, error) {
