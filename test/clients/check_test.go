@@ -119,7 +119,7 @@ func TestChoose(t *testing.T) {
 // and one that is not ready in time is an error.
 func TestInterrupt(t *testing.T) {
 	dir := t.TempDir()
-	c := command{dir: dir, env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}, output: filepath.Join(dir, "out"),
+	c := command{dir: dir, env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}, output: filepath.Join(dir, "out"), patience: time.Minute,
 		args: []string{"sh", "-c", `trap 'exit 3' INT; echo ready; while :; do sleep 0.05; done`}}
 	during := -1
 	err := c.interrupt(t.Context(), func(ctx context.Context) error {

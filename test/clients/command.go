@@ -14,9 +14,6 @@ import (
 	"time"
 )
 
-// patience bounds one run of a client.
-const patience = 120 * time.Second
-
 // maxTail is how much of a program's output a failure shows, in bytes.
 const maxTail = 1500
 
@@ -28,6 +25,8 @@ type command struct {
 	args []string
 	// output is a file that gets what the program prints.
 	output string
+	// patience is how long it may take, in all.
+	patience time.Duration
 }
 
 // start starts the program in a process group of its own.
@@ -50,7 +49,7 @@ func (c command) start(ctx context.Context) (*exec.Cmd, *os.File, error) {
 
 // run runs the program to its end and returns what it printed.
 func (c command) run(ctx context.Context) (string, error) {
-	ctx, stop := context.WithTimeout(ctx, patience)
+	ctx, stop := context.WithTimeout(ctx, c.patience)
 	defer stop()
 	cmd, out, err := c.start(ctx)
 	if err != nil {
@@ -59,7 +58,7 @@ func (c command) run(ctx context.Context) (string, error) {
 	defer func() { _ = out.Close() }()
 	err = cmd.Wait()
 	if ctx.Err() != nil {
-		err = fmt.Errorf("not done after %v", patience)
+		err = fmt.Errorf("not done after %v", c.patience)
 	}
 	text, readErr := os.ReadFile(c.output)
 	if err != nil {
@@ -71,15 +70,18 @@ func (c command) run(ctx context.Context) (string, error) {
 // interrupt runs the program and presses Ctrl-C, as a terminal does: every
 // process of its group gets the signal. ready returns when it is time.
 func (c command) interrupt(ctx context.Context, ready func(context.Context) error) error {
-	ctx, stop := context.WithTimeout(ctx, patience)
+	ctx, stop := context.WithTimeout(ctx, c.patience)
 	defer stop()
 	cmd, out, err := c.start(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = out.Close() }()
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // with whatever status: it was told to end
+	}()
 	waitCtx, stopWaiting := context.WithCancel(ctx)
 	defer stopWaiting()
 	isReady := make(chan error, 1)
@@ -91,14 +93,15 @@ func (c command) interrupt(ctx context.Context, ready func(context.Context) erro
 	case err := <-isReady:
 		if err != nil {
 			stop()
-			return errors.Join(err, <-ended)
+			<-ended
+			return err
 		}
 	}
 	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
 		return err
 	}
 	select {
-	case <-ended: // with whatever status: it was told to
+	case <-ended:
 		return nil
 	case <-time.After(20 * time.Second):
 		stop()

@@ -39,6 +39,7 @@ func check(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("clients", flag.ExitOnError)
 	flags.StringVar(&p.handrail, "handrail", "bin/handrail", "our program")
 	flags.StringVar(&p.modules, "modules", "bin/clients/node_modules", "folder with the clients")
+	flags.DurationVar(&p.patience, "patience", 2*time.Minute, "how long one run of a client may take")
 	keep := flags.String("keep", "", "folder that keeps what the runs leave, requests and outputs")
 	_ = flags.Parse(args) // exits by itself
 	chosen, err := choose(flags.Args())
@@ -127,7 +128,8 @@ func (p place) tools(ctx context.Context) ([]string, error) {
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return nil, err
 	}
-	c := command{dir: home, env: []string{"HOME=" + home}, args: []string{p.handrail, "tools", "--json"}, output: filepath.Join(home, "out")}
+	c := command{dir: home, env: []string{"HOME=" + home}, args: []string{p.handrail, "tools", "--json"},
+		output: filepath.Join(home, "out"), patience: p.patience}
 	out, err := c.run(ctx)
 	if err != nil {
 		return nil, err

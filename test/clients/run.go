@@ -20,6 +20,8 @@ import (
 // folder for what a run leaves.
 type place struct {
 	handrail, modules, scratch string
+	// patience is how long one run of a program may take.
+	patience time.Duration
 }
 
 // run is one client at work in a home and a project of its own.
@@ -102,7 +104,7 @@ func (r *run) close() error {
 func (r *run) command(label string, env []string, args ...string) command {
 	all := []string{"HOME=" + r.home, "PATH=" + filepath.Join(r.modules, ".bin") + ":" + os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1"}
 	all = append(append(all, r.client.env...), env...)
-	return command{dir: r.files, args: args, output: filepath.Join(r.dir, label+".out"), env: all}
+	return command{dir: r.files, args: args, output: filepath.Join(r.dir, label+".out"), env: all, patience: r.patience}
 }
 
 // program is the client's program.
