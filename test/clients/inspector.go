@@ -24,7 +24,7 @@ var (
 	}
 	resourceInspections = []inspection{
 		{[]string{"--method", "resources/list"}, "notes.txt"},
-		{[]string{"--method", "prompts/list"}, `"prompts"`},
+		{[]string{"--method", "prompts/list"}, `"handrail_safety"`},
 	}
 )
 
