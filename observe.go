@@ -23,6 +23,9 @@ func (s *Session) observe(e Event) {
 			s.metrics.Loop(e.Finding)
 		}
 		s.receive(e)
+		if e.Result.ID != "" {
+			s.recent.add(e.Result.ID)
+		}
 		if err := s.store.Append(logEvent(e)); err != nil {
 			s.logger().Error("writing the event log", "error", err)
 		}

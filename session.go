@@ -42,7 +42,8 @@ type Session struct {
 	specs    atomic.Pointer[specList]
 	receipts *workspace.Receipts  // nil: repeated reads are not shortened
 	probe    *telemetry.ReadProbe // nil: reads are not counted
-	parent   *Session             // nil for a session that was opened by itself
+	recent   recent
+	parent   *Session // nil for a session that was opened by itself
 	children children
 
 	// cleanup undoes, in reverse order, what opening has set up.

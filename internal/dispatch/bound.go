@@ -13,10 +13,14 @@ import (
 // control characters and secrets are taken out, the text is cut to the
 // tool's budget, and what was left out is said with the call that brings it.
 func (t *trip) bound(ctx context.Context) *tool.Error {
-	if t.refusal != nil {
+	switch {
+	case t.refusal != nil:
 		t.result = t.refused()
-	} else {
+	case t.instead == nil:
 		t.shape(ctx)
+	}
+	if t.instead != nil {
+		return t.whole()
 	}
 	if found := t.d.Guard.After(t.name(), t.asked.Args, t.result); found != nil && t.finding == nil {
 		t.finding = found
@@ -53,6 +57,10 @@ func (t *trip) refused() *tool.Result {
 // append adds lines after the text.
 func (t *trip) append(lines []string) {
 	if len(lines) == 0 {
+		return
+	}
+	if t.instead != nil {
+		t.aside(lines)
 		return
 	}
 	text := strings.Join(lines, "\n")

@@ -215,9 +215,9 @@ type counter struct {
 	n  int
 }
 
-func (c *counter) next() string {
+func (c *counter) next(prefix string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.n++
-	return fmt.Sprintf("call_%d", c.n)
+	return fmt.Sprintf("%s_%d", prefix, c.n)
 }

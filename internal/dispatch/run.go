@@ -67,7 +67,11 @@ func (t *trip) run(ctx context.Context) *tool.Error {
 	}
 	defer over.Store(true)
 	call, inside := t.call, t.surround(ctx)
-	done := apart(func() (*tool.Result, error) { return t.resolved.Entry.Tool.Run(inside, &call) },
+	act := t.resolved.Entry.Tool.Run
+	if t.instead != nil {
+		act = t.instead
+	}
+	done := apart(func() (*tool.Result, error) { return act(inside, &call) },
 		func() { t.d.queue.leaveStuck(t.place) })
 
 	select {

@@ -21,6 +21,9 @@ func (t *trip) resolve(context.Context) *tool.Error {
 	if err == nil {
 		t.resolved, t.spec = resolved, resolved.Entry.Spec
 		t.note("resolve", t.spec.Name, "")
+		if t.instead != nil {
+			return t.own()
+		}
 		if !t.judging {
 			t.d.View.Touch(t.spec.Name) // a tool that was put away comes back
 		}
@@ -47,6 +50,9 @@ func (t *trip) policy(context.Context) *tool.Error {
 
 // guardBefore refuses to go on with a loop.
 func (t *trip) guardBefore(context.Context) *tool.Error {
+	if t.instead != nil {
+		return nil // a host that looks again is no model that goes in circles
+	}
 	t.finding = t.d.Guard.Before(t.name(), t.asked.Args)
 	if t.finding == nil {
 		return nil

@@ -20,6 +20,7 @@ type trip struct {
 	index int
 
 	asked   Call
+	instead Action // nil: the tool itself runs
 	started time.Time
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -55,7 +56,7 @@ type trip struct {
 
 func (d *Dispatcher) newTrip(c Call, b *batch, index int) *trip {
 	if c.ID == "" {
-		c.ID = d.serial.next()
+		c.ID = d.serial.next("call")
 	}
 	return &trip{d: d, batch: b, index: index, asked: c, raw: c.Args, started: time.Now()}
 }

@@ -81,6 +81,19 @@ func (r *Redactor) redactKnown(before, text, after string) (string, map[string]i
 	return l.known.redact(before+text+after, len(before), len(before)+len(text))
 }
 
+// RedactKnown returns text with the values that were registered with
+// [Redactor.Know] replaced and nothing else, and how many pieces of each kind
+// were.
+func (r *Redactor) RedactKnown(text string) (string, map[string]int) {
+	return r.redactKnown("", text, "")
+}
+
+// Knows reports whether data holds a value that was registered.
+func (r *Redactor) Knows(data []byte) bool {
+	l := r.learned.Load()
+	return l != nil && len(l.known.find(string(data))) > 0
+}
+
 // Redact returns s with what is secret replaced, and how many pieces of each
 // kind were. The lines stay: a secret of several lines leaves as many
 // newlines. Where there is nothing to replace, s itself is returned and the

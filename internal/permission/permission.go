@@ -183,6 +183,26 @@ func unknown(what, got string, known []string) string {
 // Mode returns the mode in force.
 func (j *Judge) Mode() Mode { return j.mode }
 
+// Asks reports whether anybody is ever asked.
+func (j *Judge) Asks() bool { return j.approval != Never }
+
+// Exceptions returns the rules that are about single paths or hosts, as they
+// were written; no allow rules where a person is asked before those count.
+func (j *Judge) Exceptions() (deny, ask, allow []string) {
+	texts := func(rules []rule) (out []string) {
+		for _, r := range rules {
+			if !r.any {
+				out = append(out, r.text)
+			}
+		}
+		return out
+	}
+	if j.approval == OnRequest || j.approval == Never {
+		allow = texts(j.allow)
+	}
+	return texts(j.deny), texts(j.ask), allow
+}
+
 // Narrow returns a judge with the same rules and the narrower of the two
 // modes; an empty mode changes nothing, an unknown one is an error.
 func (j *Judge) Narrow(mode Mode) (*Judge, error) {

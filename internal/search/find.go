@@ -18,6 +18,10 @@ type FindQuery struct {
 	// Newest sorts by the time of the last change, the latest first, and
 	// by path where that is the same; otherwise by path alone.
 	Newest bool
+	// Prefix and After choose paths, which begin with the one and sort after
+	// the other; "" chooses all. Skip, where it is set, passes paths over.
+	Prefix, After string
+	Skip          func(path []byte) bool
 	// Offset and Limit choose the files to return. Their sum is at most
 	// [MaxReach].
 	Offset, Limit int
@@ -95,7 +99,7 @@ func (f *finding) config() walk.Config {
 	c := f.place.config(f.query.Hidden, f.query.NoIgnore)
 	absent := c.Want
 	c.Want = func(path []byte, dir bool) bool {
-		return f.can(path, dir, true) && (absent == nil || absent(path, dir))
+		return f.can(path, dir, true) && f.query.within(path, dir) && (absent == nil || absent(path, dir))
 	}
 	c.Dot = func(path []byte, dir bool) bool { return f.can(path, dir, false) }
 	return c
@@ -110,6 +114,22 @@ func (f *finding) can(path []byte, dir, dot bool) bool {
 		return f.query.Glob.Enter(path, dot)
 	}
 	return f.query.Glob.Match(path, dot)
+}
+
+// within reports whether a file is one of those that the query chooses by the
+// order of paths, or something in a folder could be.
+func (q *FindQuery) within(path []byte, dir bool) bool {
+	if q.Prefix == "" && q.After == "" && (dir || q.Skip == nil) {
+		return true
+	}
+	if !dir {
+		return strings.HasPrefix(string(path), q.Prefix) && (q.After == "" || string(path) > q.After) && (q.Skip == nil || !q.Skip(path))
+	}
+	below := string(path) + "/"
+	if !strings.HasPrefix(below, q.Prefix) && !strings.HasPrefix(q.Prefix, below) {
+		return false
+	}
+	return q.After <= below || strings.HasPrefix(q.After, below)
 }
 
 func (f *finding) visit(worker int, e *walk.Entry) {

@@ -165,6 +165,18 @@ func (r *rule) at(elems []string) bool {
 	return true
 }
 
+// Patterns returns the rules that refuse reading and those that refuse
+// writing, as they were written.
+func (w *Workspace) Patterns() (unreadable, protected []string) {
+	texts := func(rs rules) (out []string) {
+		for _, r := range rs.list {
+			out = append(out, r.text)
+		}
+		return out
+	}
+	return texts(w.unreadable), texts(w.protected)
+}
+
 // foldElem brings a path element to the form in which names are compared:
 // lower case, without the characters that HFS+ ignores, and without the
 // trailing dots and blanks that Windows ignores.

@@ -194,6 +194,7 @@ func (h *HTTP) serveModern(w *stream, r *http.Request, seen glance) {
 		defer stop()
 		r = r.WithContext(ctx)
 	}
+	plainName(r.Header)
 	h.stateless.ServeHTTP(w, r)
 }
 

@@ -37,7 +37,11 @@ func (c *calls) track(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		call, ok := req.(*mcp.CallToolRequest)
 		if !ok || method != callMethod {
-			return next(ctx, method, req)
+			result, err := next(ctx, method, req)
+			if r, ok := result.(*contents); ok && r != nil && err == nil {
+				r.liftInto(c.responses.of(req.GetExtra()))
+			}
+			return result, err
 		}
 		name := cut(call.Params.Name)
 		id := call.Session.ID()

@@ -2,10 +2,12 @@ package mcp
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -63,6 +65,19 @@ func look(body []byte) (glance, *refusal) {
 // they disagree it is: the stateless handler says how.
 func (g glance) modern(header string) bool {
 	return header >= modern || g.version != "" || g.method == "server/discover" || g.method == "subscriptions/listen"
+}
+
+// plainName decodes the header that repeats a request's name or address,
+// which a client encodes where it is not plain ASCII. The SDK compares it as
+// it comes, and would take such a header for another name.
+func plainName(h http.Header) {
+	const key = "Mcp-Name"
+	encoded, ok := strings.CutPrefix(h.Get(key), "=?base64?")
+	if encoded, end := strings.CutSuffix(encoded, "?="); ok && end {
+		if name, err := base64.StdEncoding.DecodeString(encoded); err == nil {
+			h.Set(key, string(name))
+		}
+	}
 }
 
 // idKey is the same for ids that the SDK takes for the same: of a number

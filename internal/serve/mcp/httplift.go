@@ -60,15 +60,21 @@ func (l *responses) begin(r *http.Request) (parts *lifted, end func()) {
 	}
 }
 
+// of returns what is taken out of the results for a request, or nil once
+// that has ended.
+func (l *responses) of(extra *mcp.RequestExtra) *lifted {
+	if extra == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open[extra.Header.Get(liftHeader)]
+}
+
 // lift takes what is long out of a result that goes into the response of
 // that request. A request that has ended leaves the result as it is.
 func (l *responses) lift(extra *mcp.RequestExtra, r *mcp.CallToolResult) *mcp.CallToolResult {
-	if extra == nil {
-		return r
-	}
-	l.mu.Lock()
-	into := l.open[extra.Header.Get(liftHeader)]
-	l.mu.Unlock()
+	into := l.of(extra)
 	if into == nil {
 		return r
 	}

@@ -1,6 +1,12 @@
 // Package mcp serves a Handrail session to clients of the Model Context
 // Protocol. It lists what the session shows and passes each call to the
-// session as it came; it decides nothing itself.
+// session as it came; it decides nothing itself. What the tools show to a
+// model a host can have as it is, as a resource, under the same rules.
+//
+// A result that was cut has no link to the whole of it beside the words that
+// say how to go on: of the clients that were measured one drops such links
+// and one shows their JSON to the model, while every model reads the words. A
+// person finds the result in the list of resources.
 package mcp
 
 import (
@@ -54,13 +60,9 @@ func New(session *handrail.Session, o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{session: session, info: info, patience: drainGrace, shown: map[string]bool{}}
-	s.sdk = mcp.NewServer(o.implementation(), &mcp.ServerOptions{
-		Instructions: o.Instructions,
-		Logger:       o.Logger,
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
-		SetCacheable: cacheable,
-	})
-	s.sdk.AddReceivingMiddleware(s.intercept)
+	s.sdk = mcp.NewServer(o.implementation(), s.options(o))
+	s.sdk.AddReceivingMiddleware(s.intercept, s.serveResources)
+	s.addPrompts()
 	if err := s.refresh(); err != nil {
 		return nil, err
 	}

@@ -204,6 +204,8 @@ func (c *stdio) take(ctx context.Context, line []byte) {
 	switch {
 	case e.Method == callMethod && e.ID != nil && c.takeCall(ctx, e):
 		return
+	case e.Method == readMethod && e.ID != nil && c.takeRead(ctx, e):
+		return
 	case e.Method == "notifications/cancelled" && c.cancel(e.Params):
 		return
 	}

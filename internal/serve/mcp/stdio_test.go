@@ -30,6 +30,12 @@ func stdioClient(t *testing.T, tools ...tool.Tool) *pipe {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return pipeTo(t, session)
+}
+
+// pipeTo serves a session to a client; both end with the test.
+func pipeTo(t *testing.T, session *handrail.Session) *pipe {
+	t.Helper()
 	server, err := New(session, Options{Version: "test"})
 	if err != nil {
 		t.Fatal(err)

@@ -35,27 +35,40 @@ func (c *stdio) takeCall(ctx context.Context, e envelope) bool {
 		return false
 	}
 	stateless := p.Meta.Version == modern && isObject(p.Meta.Capabilities)
-	id := string(e.ID)
+	ctx, began, refused := c.begin(ctx, e.ID, stateless || p.Meta.Version == "" && c.opened())
+	if began {
+		c.start(ctx, string(e.ID), p, stateless)
+	}
+	return began || refused
+}
+
+// opened reports whether the session was opened.
+func (c *stdio) opened() bool {
 	c.mu.Lock()
-	_, taken := c.calls[id]
+	defer c.mu.Unlock()
+	return c.ready
+}
+
+// begin notes a request that goes past the SDK, if it may. It refuses one
+// whose id is in use, and one too many.
+func (c *stdio) begin(ctx context.Context, id json.RawMessage, may bool) (_ context.Context, began, refused bool) {
+	c.mu.Lock()
+	_, taken := c.calls[string(id)]
 	open := len(c.calls)
-	if c.idle == nil && !taken && open < maxOpen && (stateless || p.Meta.Version == "" && c.ready) {
-		ctx, stop := context.WithCancel(ctx)
-		c.calls[id] = stop
-		c.mu.Unlock()
-		c.start(ctx, id, p, stateless)
-		return true
+	if began = c.idle == nil && !taken && open < maxOpen && may; began {
+		ctx, c.calls[string(id)] = context.WithCancel(ctx)
 	}
 	c.mu.Unlock()
 	switch {
+	case began:
 	case taken:
-		c.refuse(e.ID, jsonrpc.CodeInvalidRequest, "a request with this id is still open")
+		c.refuse(id, jsonrpc.CodeInvalidRequest, "a request with this id is still open")
+		refused = true
 	case open >= maxOpen:
-		c.refuse(e.ID, jsonrpc.CodeInternalError, "too many calls are open; wait until some have ended")
-	default:
-		return false
+		c.refuse(id, jsonrpc.CodeInternalError, "too many calls are open; wait until some have ended")
+		refused = true
 	}
-	return true
+	return ctx, began, refused
 }
 
 func isObject(raw json.RawMessage) bool {
@@ -80,13 +93,15 @@ func (c *stdio) start(ctx context.Context, id string, p callParams, stateless bo
 		if r != nil {
 			r.stop()
 		}
-		c.answer(ctx, id, result, stateless)
+		c.answer(ctx, id, func(line []byte) []byte {
+			return c.server.appendAnswer(line, json.RawMessage(id), result, stateless)
+		})
 	}()
 }
 
-// answer sends a result, unless the client has taken the call back: it
+// answer sends what write appends, unless the client has taken the call back: it
 // expects no answer then.
-func (c *stdio) answer(ctx context.Context, id string, result *tool.Result, stateless bool) {
+func (c *stdio) answer(ctx context.Context, id string, write func(line []byte) []byte) {
 	// The client may use the id again as soon as it has the answer.
 	c.mu.Lock()
 	stop := c.calls[id]
@@ -95,7 +110,7 @@ func (c *stdio) answer(ctx context.Context, id string, result *tool.Result, stat
 	c.mu.Unlock()
 	if ctx.Err() == nil {
 		buf := buffers.Get().(*[]byte)
-		line := c.server.appendAnswer((*buf)[:0], json.RawMessage(id), result, stateless)
+		line := write((*buf)[:0])
 		_ = c.send(line) // a client that has gone needs no answer
 		if cap(line) <= maxKept {
 			*buf = line

@@ -72,28 +72,8 @@ func runShow(ctx context.Context, _ *tool.Call, in showArgs) (*tool.Result, erro
 
 // showFile shows a file as it was.
 func showFile(ctx context.Context, h *history.Timeline, w *workspace.Workspace, c *history.Change, in showArgs) (*tool.Result, error) {
-	at, err := clean(ctx, in.Path)
-	if err != nil {
-		return nil, err
-	}
-	hidden := withheld(ctx, w)
-	i := slices.IndexFunc(c.Files, func(f history.File) bool { return f.Path == at })
-	if i < 0 {
-		var paths []string
-		for _, f := range c.Files {
-			if !hidden(f.Path) {
-				paths = append(paths, f.Path)
-			}
-		}
-		return nil, tool.Failf("%s did not change %s; it changed %s", c.ID, tool.Clip(at), shortList(paths))
-	}
-	if from := c.Files[i].From; hidden(at) || from != "" && hidden(from) {
-		return nil, tool.Errorf(tool.CodeDenied, "%s may not be read", tool.Clip(at))
-	}
-	data, err := h.Content(ctx, in.ID, at, in.Before)
+	at, data, err := contentOf(ctx, h, w, c, in)
 	switch {
-	case errors.Is(err, history.ErrNotKept):
-		return nil, tool.Failf("what %s held then is not kept: it was too large", tool.Clip(at))
 	case err != nil:
 		return nil, err
 	case data == nil:
@@ -104,4 +84,31 @@ func showFile(ctx context.Context, h *history.Timeline, w *workspace.Workspace, 
 		return nil, tool.Failf("what %s held then is not text (%d bytes)", tool.Clip(at), len(data))
 	}
 	return tool.Text(t.Content), nil
+}
+
+// contentOf returns what a file held before or after a change, or nil where
+// there was none.
+func contentOf(ctx context.Context, h *history.Timeline, w *workspace.Workspace, c *history.Change, in showArgs) (at string, data []byte, err error) {
+	if at, err = clean(ctx, in.Path); err != nil {
+		return at, nil, err
+	}
+	hidden := withheld(ctx, w)
+	i := slices.IndexFunc(c.Files, func(f history.File) bool { return f.Path == at })
+	if i < 0 {
+		var paths []string
+		for _, f := range c.Files {
+			if !hidden(f.Path) {
+				paths = append(paths, f.Path)
+			}
+		}
+		return at, nil, tool.Failf("%s did not change %s; it changed %s", c.ID, tool.Clip(at), shortList(paths))
+	}
+	if from := c.Files[i].From; hidden(at) || from != "" && hidden(from) {
+		return at, nil, tool.Errorf(tool.CodeDenied, "%s may not be read", tool.Clip(at))
+	}
+	data, err = h.Content(ctx, in.ID, at, in.Before)
+	if errors.Is(err, history.ErrNotKept) {
+		err = tool.Failf("what %s held then is not kept: it was too large", tool.Clip(at))
+	}
+	return at, data, err
 }
