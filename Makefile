@@ -43,9 +43,9 @@ clean: ## remove what build made
 	rm -rf bin
 
 # Real clients are large (1.6 GB), so they are no part of test. WHO picks some
-# of them; resources asks for what the server lists beside its tools.
+# of them; resources is the Inspector again, for what is listed beside tools.
 CLIENTS   ?= bin/clients
-WHO       ?= claude codex gemini opencode vscode inspector
+WHO       ?= claude codex gemini opencode vscode inspector resources
 PROGRAMS  := node@22.23.3 @anthropic-ai/claude-code@2.1.332 @openai/codex@0.171.0 @google/gemini-cli@0.61.0 \
              opencode-ai@1.18.33 @modelcontextprotocol/inspector@2.12.0
 
