@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 	"time"
 
@@ -134,7 +135,12 @@ func (r *run) next(seen model.Request) *model.Call {
 	return &model.Call{Space: want.Space, Name: want.Name, Args: args}
 }
 
-// recorded is what our server wrote into its log, the oldest call first.
+// listed begins the id of a call by which our server answers a question for
+// resources. Claude Code asks for all pages of them when it connects.
+const listed = "resource_"
+
+// recorded is what our server wrote into its log of the model's calls, the
+// oldest first.
 func (r *run) recorded(ctx context.Context) ([]handrail.LogEntry, error) {
 	out, err := r.command("log", nil, r.handrail, "log", "--json", "--limit", "100", "-w", r.files).run(ctx)
 	if err != nil {
@@ -146,7 +152,9 @@ func (r *run) recorded(ctx context.Context) ([]handrail.LogEntry, error) {
 		if err := d.Decode(&e); err != nil {
 			return nil, fmt.Errorf("reading the log: %w", err)
 		}
-		entries = append(entries, e)
+		if !strings.HasPrefix(e.Call, listed) {
+			entries = append(entries, e)
+		}
 	}
 	return entries, nil
 }
