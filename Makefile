@@ -48,12 +48,16 @@ fmt: ## rewrite in gofmt's form
 clean: ## remove what build made
 	rm -rf bin
 
-# Real clients are large (384 MB), so they are no part of test.
+# Real clients are large (1.6 GB), so they are no part of test. WHO picks some
+# of them; resources is the Inspector again, for what is listed beside tools.
 CLIENTS   ?= bin/clients
+WHO       ?= claude codex gemini opencode vscode inspector resources
+PROGRAMS  := node@22.23.3 @anthropic-ai/claude-code@2.1.332 @openai/codex@0.171.0 @google/gemini-cli@0.61.0 \
+             opencode-ai@1.18.33 @modelcontextprotocol/inspector@2.12.0
 
 clients: build ## real MCP clients against handrail mcp, with a scripted model on loopback
-	npm install --prefix $(CLIENTS) --no-save --no-audit --no-fund node@22 @anthropic-ai/claude-code@2.1.332
-	test/clients/claude.sh $(CLIENTS)
+	npm install --prefix $(CLIENTS) --no-save --no-audit --no-fund --silent $(PROGRAMS)
+	go run ./test/clients -handrail bin/handrail -modules $(CLIENTS)/node_modules $(WHO)
 
 CONFORMANCE ?= bin/conformance
 

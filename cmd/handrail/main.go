@@ -11,17 +11,29 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal asks the call to stop, and its result is still
-	// printed; the second one ends the program as usual.
-	context.AfterFunc(ctx, stop)
+	ctx, _ := untilSignal()
 	os.Exit(run(ctx, processTerminal(), os.Args[1:]))
+}
+
+// signalGrace is how long after the first signal another one changes nothing.
+// A person who presses Ctrl-C in Claude Code sends its servers SIGINT, and so
+// does Claude Code itself, with SIGTERM 0.1 s later: all of them mean one stop.
+const signalGrace = time.Second
+
+// untilSignal returns a context that ends with the first signal, which asks
+// the call to stop: its result is still printed and recorded. One that comes
+// later than [signalGrace] after it ends the program as usual.
+func untilSignal() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, func() { time.AfterFunc(signalGrace, stop) })
+	return ctx, stop
 }
 
 // terminal is what the program reads from and writes to.

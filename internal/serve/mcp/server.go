@@ -86,7 +86,7 @@ func New(session *handrail.Session, o Options) (*Server, error) {
 
 func (s *Server) serve(ctx context.Context, t mcp.Transport) error {
 	defer s.begin()()
-	err := s.sdk.Run(ctx, t)
+	err := s.run(ctx, t)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
 		return nil // the client went away, which is how a session ends
 	}
