@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -65,7 +66,7 @@ func processTerminal() *terminal {
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, t *terminal, args []string) int {
 	out := &watched{w: t.out}
-	t.out = out
+	t.out, t.err = out, &serial{w: t.err}
 	code := execute(ctx, t, args)
 	if out.err != nil && code == exitOK {
 		t.complain("writing the output: %v", out.err)
@@ -87,6 +88,19 @@ func (w *watched) Write(p []byte) (int, error) {
 		w.err = err
 	}
 	return n, err
+}
+
+// serial lets one write follow the other: a question may still be on its way
+// to the terminal when the call that it is about is told to stop.
+type serial struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (s *serial) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.w.Write(p)
 }
 
 func execute(ctx context.Context, t *terminal, args []string) int {
