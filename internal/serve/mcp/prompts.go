@@ -19,6 +19,7 @@ func (s *Server) options(o Options) *mcp.ServerOptions {
 		Capabilities: &mcp.ServerCapabilities{
 			Tools:   &mcp.ToolCapabilities{ListChanged: true},
 			Prompts: &mcp.PromptCapabilities{},
+			Logging: &mcp.LoggingCapabilities{},
 		},
 	}
 	// Some clients give their models further tools for a server that has

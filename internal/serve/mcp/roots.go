@@ -49,13 +49,12 @@ func NewRoots(allowed, closed []string, open func(ctx context.Context, dir, bene
 }
 
 // tell puts into what a server says of itself what decides about the
-// workspace, and that it sends messages.
+// workspace.
 func (r *Roots) tell(o *mcp.ServerOptions) {
 	if r == nil {
 		return
 	}
 	o.Instructions = strings.TrimSpace(o.Instructions + "\n" + rootsInstructions)
-	o.Capabilities.Logging = &mcp.LoggingCapabilities{}
 }
 
 // rootsState is how far a server is with its client's roots.
@@ -281,9 +280,7 @@ func (s *Server) tell(ctx context.Context, client *mcp.ServerSession, why string
 		return
 	}
 	s.logger.Log(context.Background(), slog.LevelWarn, "a client's roots are not used", "reason", why)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	_ = client.Log(ctx, &mcp.LoggingMessageParams{Level: "warning", Logger: "handrail", Data: s.without(why)})
+	s.message(ctx, client, "warning", s.without(why))
 }
 
 // without says what the workspace is where it is no root of the client's.

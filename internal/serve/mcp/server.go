@@ -250,6 +250,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	if form, state := round.question(r); form != nil {
 		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{approvalKey: form}, RequestState: state}, nil
 	}
+	s.report(ctx, req.Session, c.Tool, r)
 	if r.Code == tool.CodeUnknownTool {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: r.Text}
 	}

@@ -171,6 +171,7 @@ func (c *stdio) start(ctx context.Context, id string, p callParams, stateless bo
 			result := c.server.explain(wait()[0], client)
 			c.server.leave(h)
 			reporter.stop()
+			c.server.report(ctx, client, call.Tool, result)
 			c.answer(ctx, id, 0, func(line []byte) []byte {
 				if form, state := round.question(result); form != nil {
 					return c.server.appendQuestion(line, json.RawMessage(id), form, state)
