@@ -19,7 +19,7 @@ import (
 // BenchmarkStdioRead is a read over the wire, from the line of the request to
 // the line of the answer, in a session that keeps its results and events.
 func BenchmarkStdioRead(b *testing.B) {
-	for _, size := range []int{4 << 10, 1 << 20} {
+	for _, size := range []int{4 << 10, 64 << 10, 1 << 20} {
 		for _, open := range []int{1, 16} {
 			b.Run(fmt.Sprintf("%d_KiB/%d_in_flight", size>>10, open), func(b *testing.B) { benchmarkStdioRead(b, size, open) })
 		}
