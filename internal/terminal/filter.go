@@ -33,7 +33,6 @@ type Filter struct {
 	state  byte   // of the sequence that is being read, see the in... constants
 	seq    []byte // of it, what came so far
 	buf    []byte // finished text of one Write
-	length int64
 }
 
 const (
@@ -78,9 +77,14 @@ func (f *Filter) Close() error {
 	return nil
 }
 
-// Partial returns the current line, which is not finished. It is valid until
-// the next Write.
-func (f *Filter) Partial() []byte { return f.line }
+// TakePartial gives away the current line, which is not finished: a prompt
+// has no end. What comes next follows it; a carriage return goes back no
+// further.
+func (f *Filter) TakePartial() []byte {
+	line := f.line
+	f.line, f.cursor, f.returned = nil, 0, false
+	return line
+}
 
 func (f *Filter) give() {
 	if len(f.buf) > 0 {
