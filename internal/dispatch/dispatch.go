@@ -70,6 +70,9 @@ type Config struct {
 	// Surround adds to the context what tools take from it. nil adds
 	// nothing.
 	Surround func(context.Context) context.Context
+	// Confined says that a fence holds the commands of Handrail's own tools to
+	// the mode.
+	Confined bool
 	// Timeout is the budget of a call whose tool names none. 0 means
 	// [tool.DefaultTimeout].
 	Timeout time.Duration

@@ -225,7 +225,8 @@ func implied(a tool.Act) (e tool.Effects) {
 // own word on what is wrong with it: no rule could judge it.
 func (t *trip) resolveAct() *tool.Error {
 	a := t.assessed
-	t.act = permission.Act{Spec: t.spec, Effects: a.Effects, Hosts: a.Hosts, Command: a.Command, Filtered: t.resolved.Entry.Source == ""}
+	t.act = permission.Act{Spec: t.spec, Effects: a.Effects, Hosts: a.Hosts, Command: a.Command, Filtered: t.resolved.Entry.Source == "",
+		Confined: t.d.Confined && t.resolved.Entry.Source == "" && !a.Unfenced, Unfenced: a.Unfenced}
 	var err error
 	if t.act.Reads, _, err = t.resolvePaths(a.Reads, (*workspace.Workspace).Resolve, false); err == nil {
 		t.act.Trees, _, err = t.resolvePaths(a.Trees, (*workspace.Workspace).Resolve, false)

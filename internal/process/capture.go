@@ -177,7 +177,7 @@ func (c *Capture) Size() int64 {
 // Whole calls use with the whole output where Text does not have it, and
 // reports false where there is no more than Text has. capped says that there
 // was more than [MaxSpool].
-func (c *Capture) Whole(use func(r io.Reader, size int64, capped bool) error) (bool, error) {
+func (c *Capture) Whole(use func(r io.ReadSeeker, size int64, capped bool) error) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.spool == nil || c.kept.omitted() == 0 {

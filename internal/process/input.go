@@ -83,6 +83,28 @@ func (p *Process) HasInput() bool {
 	return p.stdin != nil
 }
 
+// Size is that of the terminal, and false for a command without one.
+func (p *Process) Size() (sandbox.Size, bool) {
+	if p.screen == nil {
+		return sandbox.Size{}, false
+	}
+	p.screen.mu.Lock()
+	defer p.screen.mu.Unlock()
+	rows, cols := p.screen.Screen.Size()
+	return sandbox.Size{Rows: uint16(rows), Cols: uint16(cols)}, true
+}
+
+// ApplicationKeys reports whether the program in the terminal asked for the
+// other codes of the arrow keys.
+func (p *Process) ApplicationKeys() bool {
+	if p.screen == nil {
+		return false
+	}
+	p.screen.mu.Lock()
+	defer p.screen.mu.Unlock()
+	return p.screen.Screen.ApplicationKeys()
+}
+
 // Resize changes the size of the terminal. Programs that draw are told.
 func (p *Process) Resize(rows, cols uint16) error {
 	if p.screen == nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -50,6 +51,9 @@ type Options struct {
 	// Spool is the folder in which the whole of a long output is kept until
 	// Close, or "".
 	Spool string
+	// Limit is how long the command may run before it is stopped with all that
+	// it started. 0 means for ever.
+	Limit time.Duration
 	// Live is called with each piece as it comes, from one goroutine at a
 	// time. It must not keep it. nil is not called.
 	Live func([]byte)
@@ -78,9 +82,15 @@ type Process struct {
 	err      error
 	duration time.Duration
 
+	last     atomic.Int64 // when it wrote last, in nanoseconds since started
+	limit    *time.Timer  // nil without a limit
 	stopping sync.Mutex
 	stopped  string // why it was stopped, "" if it was not
 }
+
+// LimitReached is what [Process.Stopped] says of a command whose time was
+// over.
+const LimitReached = "time limit"
 
 // Start starts a command. ctx bounds the starting alone: whoever starts a
 // command sees to it that Stop is called when nobody wants it any more.
@@ -186,6 +196,9 @@ func (p *Process) run(o *Options) {
 			_ = p.CloseInput()
 		})
 	}
+	if o.Limit > 0 {
+		p.limit = time.AfterFunc(o.Limit, func() { _ = p.Stop(LimitReached) })
+	}
 	go p.wait()
 }
 
@@ -196,6 +209,7 @@ func (p *Process) pump(from *os.File, to io.Writer, live func([]byte)) {
 		for {
 			n, err := from.Read(buf)
 			if n > 0 {
+				p.last.Store(int64(time.Since(p.started)))
 				_, _ = to.Write(buf[:n])
 				live(buf[:n])
 			}
@@ -226,6 +240,9 @@ func (p *Process) wait() {
 		p.errout.finish()
 	}
 	p.exit.Left = p.exit.Left || p.tree.left()
+	if p.limit != nil {
+		p.limit.Stop() // what runs on in the background is no longer this call's
+	}
 	close(p.ended)
 	<-p.proc.Gone()
 	p.tree.wait()
@@ -254,6 +271,13 @@ func (p *Process) Exit() (sandbox.Exit, error) {
 func (p *Process) Duration() time.Duration {
 	<-p.ended
 	return p.duration
+}
+
+// Quiet is for how long the command has written nothing, and ok says that it
+// has written at all.
+func (p *Process) Quiet() (d time.Duration, ok bool) {
+	last := p.last.Load()
+	return time.Since(p.started) - time.Duration(last), last > 0
 }
 
 // Started is when the command was started.

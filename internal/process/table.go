@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/handrail-tools/handrail/internal/sandbox"
 )
 
 const (
@@ -44,6 +46,8 @@ type Entry struct {
 	ID int
 	// Command is its text, Tool the tool that started it.
 	Command, Tool string
+	// Fence is where it runs.
+	Fence sandbox.Fence
 
 	turn     chan struct{} // held by whoever talks to it
 	lastUsed time.Time     // guarded by the table
@@ -76,8 +80,8 @@ var ErrTableClosed = errors.New("the session is closed")
 // Add keeps a command. Where the table is full, another is ended to make
 // room: one that has ended already, else the one that was used least
 // recently.
-func (t *Table) Add(p *Process, tool, command string) (*Entry, error) {
-	e := &Entry{Process: p, Command: command, Tool: tool, turn: make(chan struct{}, 1), lastUsed: time.Now()}
+func (t *Table) Add(p *Process, fence sandbox.Fence, tool, command string) (*Entry, error) {
+	e := &Entry{Process: p, Fence: fence, Command: command, Tool: tool, turn: make(chan struct{}, 1), lastUsed: time.Now()}
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()

@@ -51,6 +51,9 @@ func contains(d sandbox.Driver) bool {
 	return d == sandbox.Namespaces || d == sandbox.Bubblewrap || d == sandbox.Container
 }
 
+// Contained reports whether nothing that runs in a fence can leave it.
+func Contained(f sandbox.Fence) bool { return contains(f.Report().Driver) }
+
 // watchTree prepares for a command.
 func watchTree(fence sandbox.Fence, s *sandbox.Spec) (*tree, error) {
 	if contains(fence.Report().Driver) {

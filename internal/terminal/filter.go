@@ -30,9 +30,9 @@ type Filter struct {
 	returned bool
 	rewrote  bool // something of the line was written over or erased
 
-	state  byte   // of the sequence that is being read, see the in... constants
-	seq    []byte // of it, what came so far
-	buf    []byte // finished text of one Write
+	state byte   // of the sequence that is being read, see the in... constants
+	seq   []byte // of it, what came so far
+	buf   []byte // finished text of one Write
 }
 
 const (

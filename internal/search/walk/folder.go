@@ -25,8 +25,13 @@ const (
 // Info is what can be asked of an entry.
 type Info struct {
 	Kind    Kind
+	Mode    fs.FileMode
 	Size    int64
 	ModTime time.Time
+	// Inode and Changed, the time of the last change of whatever kind in
+	// nanoseconds since 1970, are 0 where the system does not tell.
+	Inode   uint64
+	Changed int64
 }
 
 // folder is an open folder. Names are single elements; no method follows a

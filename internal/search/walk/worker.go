@@ -144,6 +144,11 @@ func (w *worker) handle(j *job, h *handle) {
 		case File:
 			w.listing.entries[files] = e
 			files++
+		case Link:
+			if w.config.Links {
+				w.listing.entries[files] = e
+				files++
+			}
 		}
 	}
 	// The jobs lie on a stack: in this order the first name comes first.
