@@ -22,6 +22,9 @@ type Fence interface {
 	// Close kills whatever still runs inside and takes the fence down. It returns
 	// when nothing is left. A second Close does nothing.
 	Close() error
+
+	// passed sets Report.Passed, before anybody else has the fence.
+	passed([]string)
 }
 
 // Spec is one command.
@@ -44,6 +47,11 @@ type Spec struct {
 	// Keep lets processes that the command left behind live on after it ended,
 	// until Proc.Kill or Fence.Close. Without it they are killed with its end.
 	Keep bool
+
+	// extra are files after the first three, closed once the command has them.
+	extra []*os.File
+	// stop is called when no process of the command is left, or is nil.
+	stop func()
 }
 
 // Size is that of a terminal, in characters.

@@ -39,7 +39,7 @@ func startHost(s Spec, p Policy, restrict func() error, after func(*hostProc)) (
 		return nil, err
 	}
 	defer func() {
-		for _, f := range files {
+		for _, f := range append(files, s.extra...) {
 			_ = f.Close() // ours; the command has its own
 		}
 	}()
@@ -57,6 +57,9 @@ func startHost(s Spec, p Policy, restrict func() error, after func(*hostProc)) (
 		}
 		h.run(s, p, files, started)
 		if h.pid != 0 {
+			if s.stop != nil {
+				s.stop()
+			}
 			after(h)
 			close(h.gone)
 		}
@@ -101,7 +104,7 @@ func stdio(s Spec) (files []*os.File, terminal *os.File, err error) {
 	return files, nil, nil
 }
 
-// duplicate returns a second descriptor of f that ours to close, without
+// duplicate returns a second descriptor of f that is ours to close, without
 // taking f out of the hands of the poller as File.Fd would.
 func duplicate(f *os.File) (*os.File, error) {
 	raw, err := f.SyscallConn()
@@ -130,6 +133,9 @@ func (h *hostProc) fork(s Spec, files []*os.File) error {
 	dieWithThread(attr.Sys)
 	for i := range 3 {
 		attr.Files = append(attr.Files, files[min(i, len(files)-1)].Fd())
+	}
+	for _, f := range s.extra {
+		attr.Files = append(attr.Files, f.Fd())
 	}
 	if attr.Env == nil {
 		attr.Env = []string{}

@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"context"
+	"fmt"
+	"net"
 	"os"
 	"sync"
 )
@@ -15,6 +17,8 @@ type direct struct {
 	// restrict narrows the thread that starts the command, or is nil. A
 	// restricted thread is never used for anything else.
 	restrict func() error
+	// port is where the proxy answers on the machine's loopback, or 0.
+	port uint16
 	// release frees what the driver holds, or is nil.
 	release func()
 
@@ -32,7 +36,36 @@ func openNone(p Policy) Fence {
 	return f
 }
 
-func (f *direct) Report() Report { return f.report }
+func (f *direct) Report() Report          { return f.report }
+func (f *direct) passed(reasons []string) { f.report.Passed = reasons }
+
+// openDoor has the policy's proxy answer on the machine's loopback, for the
+// drivers that have no network of their own.
+func (f *direct) openDoor() error {
+	door, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	addr, ok := door.Addr().(*net.TCPAddr)
+	if !ok {
+		_ = door.Close() // nobody uses it
+		return fmt.Errorf("a listener at %v", door.Addr())
+	}
+	done := make(chan struct{})
+	go func() { // ends with the listener
+		defer close(done)
+		_ = f.report.Policy.Proxy.Serve(door) // it ends with an error by design
+	}()
+	f.port = uint16(addr.Port)
+	release := f.release
+	f.release = func() {
+		_ = door.Close() // nothing was written
+		<-done
+		release()
+	}
+	f.report.Env = append(f.report.Env, proxyEnv(addr.Port)...)
+	return nil
+}
 
 func (f *direct) Start(ctx context.Context, s Spec) (Proc, error) {
 	if err := ctx.Err(); err != nil {

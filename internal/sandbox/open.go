@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -49,7 +50,7 @@ func Open(ctx context.Context, o Options) (Fence, error) {
 	if p.free() {
 		return openDriver(ctx, None, p, "")
 	}
-	return openStrongest(ctx, p)
+	return openStrongest(ctx, runtime.GOOS, p)
 }
 
 // free says that the policy forbids nothing.

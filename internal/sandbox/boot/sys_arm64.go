@@ -1,0 +1,10 @@
+//go:build linux
+
+package boot
+
+const (
+	sysSeccomp     = 277
+	sysMemfdCreate = 279
+	sysPrlimit     = 261
+	sysStatx       = 291
+)
