@@ -188,6 +188,16 @@ func (t *Table) others() string {
 	return text
 }
 
+// Find returns the command that a tool started under a text, or nil.
+func (t *Table) Find(tool, command string) *Entry {
+	for _, e := range t.List() {
+		if e.Tool == tool && e.Command == command {
+			return e
+		}
+	}
+	return nil
+}
+
 // Remove drops a command whose end was told, with what is to be said to
 // whoever asks for it again, and frees what it holds.
 func (t *Table) Remove(e *Entry, why string) {

@@ -105,6 +105,15 @@ func (r *run) program(argv []string, interactive bool) {
 // start starts the command, after a look at what there is.
 func (r *run) start(ctx context.Context) error {
 	var err error
+	if r.watching, err = r.kit.Witness.Before(ctx, r.outside || r.kit.writes(), r.ignored); err != nil {
+		return err
+	}
+	return r.startUnwatched(ctx)
+}
+
+// startUnwatched starts the command.
+func (r *run) startUnwatched(ctx context.Context) error {
+	var err error
 	if r.fence, err = r.kit.fence(ctx, r.outside); err != nil {
 		if e, ok := errors.AsType[*tool.Error](err); ok {
 			return e
@@ -112,9 +121,6 @@ func (r *run) start(ctx context.Context) error {
 		return tool.Errorf(tool.CodeFailed, "no command can be run in this session: %w. This is for the person to mend; do not try again.", err)
 	}
 	r.options.Spec.Env = append(r.options.Spec.Env, r.fence.Report().Env...)
-	if r.watching, err = r.kit.Witness.Before(ctx, r.outside || r.kit.Policy.Mode != sandbox.ReadOnly, r.ignored); err != nil {
-		return err
-	}
 	r.process, err = process.Start(ctx, r.fence, r.options)
 	switch {
 	case err == nil:

@@ -86,10 +86,13 @@ func (k *Kit) fence(ctx context.Context, outside bool) (sandbox.Fence, error) {
 	return k.Free(ctx)
 }
 
+// writes reports whether commands can change files of the workspace.
+func (k *Kit) writes() bool { return k.Policy.Mode != sandbox.ReadOnly && k.Policy.Mode != "" }
+
 // act is what a command would do, as far as the fence lets it.
 func (k *Kit) act(command, summary string, outside bool) tool.Act {
 	a := tool.Act{Effects: tool.Read | tool.Exec, Command: command, Summary: summary, Unfenced: outside}
-	if k.Policy.Mode != sandbox.ReadOnly || outside {
+	if k.writes() || outside {
 		a.Effects |= tool.Write
 	}
 	if k.Policy.Network == sandbox.NetOn || k.Policy.Network == sandbox.NetProxy || outside {

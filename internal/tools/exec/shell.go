@@ -19,6 +19,7 @@ type shellArgs struct {
 	Workdir       string `json:"workdir,omitempty" jsonschema:"folder to run in; the workspace's own if left out"`
 	Timeout       int    `json:"timeout_secs,omitempty" jsonschema:"seconds after which it is stopped" min:"1" max:"600" default:"120"`
 	Background    bool   `json:"background,omitempty" jsonschema:"let it run on and answer at once"`
+	Ignored       bool   `json:"include_ignored,omitempty" jsonschema:"tell also what it changed among the files that ignore rules leave out"`
 	Unfenced      bool   `json:"unfenced,omitempty" jsonschema:"ask a person to let this one command run outside of the fence; needs justification"`
 	Justification string `json:"justification,omitempty" jsonschema:"one sentence for the person who is asked" max:"1000"`
 }
@@ -80,7 +81,7 @@ func runShell(ctx context.Context, call *tool.Call, in shellArgs) (*tool.Result,
 	if err != nil {
 		return nil, err
 	}
-	r.outside = in.Unfenced
+	r.outside, r.ignored = in.Unfenced, in.Ignored
 	r.program(shellArgv(&s), false)
 	r.text = in.Command
 	if in.Background || s.background {
