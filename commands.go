@@ -198,6 +198,14 @@ func (s *Session) keepOutput(ctx context.Context, call *tool.Call, whole io.Read
 	return s.store.PutFrom(ctx, store.Entry{Session: s.id, Workspace: s.root(), Tool: call.Tool, Call: call.ID, Durable: true}, whole)
 }
 
+// polish is what runs the formatters, or nil where there are none.
+func (s *Session) polish() func(context.Context, *tool.Call, []string) (further, notes []string) {
+	if s.kit == nil || len(s.options.Commands.Formatters) == 0 || s.kit.Policy.Mode == sandbox.ReadOnly {
+		return nil
+	}
+	return s.kit.Format
+}
+
 // A lazyFence is built when the first command needs it. One that cannot be
 // had stays so for the session: a machine does not change meanwhile, and a
 // person hears of it once.

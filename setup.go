@@ -215,7 +215,7 @@ func (s *Session) compile(above *registry.View) error {
 		Session: s.id, Origin: s.options.Origin, View: view, Judge: s.judge, Approver: s.options.Approver,
 		Hooks: s.options.Hooks, Guard: guard.New(s.options.Guard), Workspace: s.files, Ledger: s.store,
 		Redactor: redactor, Observe: s.observe, Surround: s.surround,
-		Confined: s.confined(), Timeout: s.options.Timeout, Logger: s.options.Logger,
+		Confined: s.confined(), Polish: s.polish(), Timeout: s.options.Timeout, Logger: s.options.Logger,
 	})
 	return nil
 }

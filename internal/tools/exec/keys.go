@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/handrail-tools/handrail/internal/suggest"
 	"github.com/handrail-tools/handrail/tool"
@@ -11,13 +12,15 @@ import (
 // keys are what a terminal of the kind xterm sends. Those that begin with
 // ESC [ and a capital letter begin with ESC O where the program asked for
 // that.
-var keys = map[string]string{
-	"enter": "\r", "return": "\r", "tab": "\t", "esc": "\x1b", "escape": "\x1b", "space": " ", "backspace": "\x7f", "delete": "\x1b[3~",
-	"insert": "\x1b[2~", "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "home": "\x1b[H", "end": "\x1b[F",
-	"page-up": "\x1b[5~", "page-down": "\x1b[6~", "shift-tab": "\x1b[Z",
-	"f1": "\x1bOP", "f2": "\x1bOQ", "f3": "\x1bOR", "f4": "\x1bOS", "f5": "\x1b[15~", "f6": "\x1b[17~", "f7": "\x1b[18~", "f8": "\x1b[19~",
-	"f9": "\x1b[20~", "f10": "\x1b[21~", "f11": "\x1b[23~", "f12": "\x1b[24~",
-}
+var keys = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"enter": "\r", "return": "\r", "tab": "\t", "esc": "\x1b", "escape": "\x1b", "space": " ", "backspace": "\x7f", "delete": "\x1b[3~",
+		"insert": "\x1b[2~", "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "home": "\x1b[H", "end": "\x1b[F",
+		"page-up": "\x1b[5~", "page-down": "\x1b[6~", "shift-tab": "\x1b[Z",
+		"f1": "\x1bOP", "f2": "\x1bOQ", "f3": "\x1bOR", "f4": "\x1bOS", "f5": "\x1b[15~", "f6": "\x1b[17~", "f7": "\x1b[18~", "f8": "\x1b[19~",
+		"f9": "\x1b[20~", "f10": "\x1b[21~", "f11": "\x1b[23~", "f12": "\x1b[24~",
+	}
+})
 
 // encodeKeys returns what is sent for keys. Every name that is unknown is
 // reported.
@@ -42,7 +45,7 @@ func encodeKeys(names []string, application bool) (string, error) {
 }
 
 func encodeKey(name string) (string, bool) {
-	if code, ok := keys[name]; ok {
+	if code, ok := keys()[name]; ok {
 		return code, true
 	}
 	if rest, ok := strings.CutPrefix(name, "ctrl-"); ok && len(rest) == 1 {
@@ -64,8 +67,8 @@ func encodeKey(name string) (string, bool) {
 }
 
 func unknownKeys(unknown []string) error {
-	names := make([]string, 0, len(keys))
-	for name := range keys {
+	names := make([]string, 0, len(keys()))
+	for name := range keys() {
 		names = append(names, name)
 	}
 	slices.Sort(names)

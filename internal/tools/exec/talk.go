@@ -156,7 +156,19 @@ func (t *talk) leave(status string) []string {
 	return []string{status}
 }
 
-// signals are those that a call can name.
-var signals = map[string]syscall.Signal{
-	"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "QUIT": syscall.SIGQUIT, "KILL": syscall.SIGKILL,
+// signalOf returns the signal that a call names.
+func signalOf(name string) (syscall.Signal, bool) {
+	switch name {
+	case "INT":
+		return syscall.SIGINT, true
+	case "TERM":
+		return syscall.SIGTERM, true
+	case "HUP":
+		return syscall.SIGHUP, true
+	case "QUIT":
+		return syscall.SIGQUIT, true
+	case "KILL":
+		return syscall.SIGKILL, true
+	}
+	return 0, false
 }

@@ -5,6 +5,7 @@ import (
 	_ "embed" // for the description
 	"errors"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/handrail-tools/handrail/internal/process"
@@ -119,7 +120,7 @@ func (t *talk) send(ctx context.Context, in *stdinArgs) error {
 	if in.Close && !t.tty {
 		_ = t.entry.CloseInput() // closed is what it should be
 	}
-	if sig, ok := signals[in.Signal]; ok {
+	if sig, ok := signalOf(in.Signal); ok {
 		_ = t.entry.Signal(sig) // one that has ended needs none
 	}
 	return nil
@@ -131,7 +132,7 @@ func (t *talk) plainKeys(data string, in *stdinArgs) (string, error) {
 	const interrupt, endOfFile = "\x03", "\x04"
 	switch data {
 	case interrupt:
-		return "", t.entry.Signal(signals["INT"])
+		return "", t.entry.Signal(syscall.SIGINT)
 	case endOfFile:
 		in.Close = true
 		return "", nil

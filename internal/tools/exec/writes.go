@@ -13,16 +13,30 @@ import (
 // boundary, which is the fence. octos spells its own likewise.
 const allowComment = "# handrail:allow-write"
 
-// writers are commands that change the files they are given.
-var writers = map[string]bool{
-	"tee": true, "cp": true, "mv": true, "rm": true, "mkdir": true, "touch": true, "truncate": true, "ln": true, "install": true,
-	"patch": true, "unzip": true, "dd": true, "rmdir": true, "rsync": true, "shred": true,
+// isWriter reports whether a command changes the files that it is given.
+func isWriter(name string) bool {
+	switch name {
+	case "tee", "cp", "mv", "rm", "mkdir", "rmdir", "touch", "truncate", "ln", "install", "patch", "unzip", "dd", "rsync", "shred":
+		return true
+	}
+	return false
 }
 
-// inPlace are programs that write only with one of these flags.
-var inPlace = map[string][]string{
-	"sed": {"-i", "--in-place", "-ni", "-Ei", "-ri"}, "perl": {"-i", "-pi"}, "ruby": {"-i", "-pi"}, "gawk": {"-i"}, "awk": {"-i"},
-	"tar": {"-x", "x", "--extract", "-c", "c", "--create"}, "sort": {"-o"},
+// writingFlags are the flags with which a program writes that else does not.
+func writingFlags(name string) []string {
+	switch name {
+	case "sed":
+		return []string{"-i", "--in-place", "-ni", "-Ei", "-ri"}
+	case "perl", "ruby":
+		return []string{"-i", "-pi"}
+	case "awk", "gawk":
+		return []string{"-i"}
+	case "tar":
+		return []string{"-x", "x", "--extract", "-c", "c", "--create"}
+	case "sort":
+		return []string{"-o"}
+	}
+	return nil
 }
 
 // looksLikeWrite says which part of a command looks as if it wrote a file, or
@@ -72,12 +86,12 @@ func writingCall(call *syntax.CallExpr) string {
 		switch {
 		case i > 0 && !isWrapper(words[0]):
 			return ""
-		case writers[name]:
+		case isWriter(name):
 			return name
 		case name == "git" && i+1 < len(words) && (words[i+1] == "apply" || words[i+1] == "am"):
 			return "git " + words[i+1]
 		}
-		for _, flag := range inPlace[name] {
+		for _, flag := range writingFlags(name) {
 			for _, w := range words[i+1:] {
 				if w == flag || strings.HasPrefix(w, flag) && strings.HasPrefix(flag, "-") {
 					return name + " " + w
