@@ -65,10 +65,29 @@ func (s *Screen) since(line int) string {
 	}
 	for i := max(line-s.gone, 0); i <= end; i++ {
 		r := &s.main.rows[i]
-		b.WriteString(r.text())
+		text := r.text()
+		b.WriteString(text)
+		if i == s.main.y && i == end && text != "" {
+			b.WriteString(s.blanks(r)) // a prompt ends in a blank
+		}
 		if !r.wrapped && i < end {
 			b.WriteByte('\n')
 		}
 	}
 	return b.String()
+}
+
+// blanks returns the blanks between the text of the cursor's row and the
+// cursor.
+func (s *Screen) blanks(r *row) string {
+	n := 0
+	for _, c := range r.cells[s.main.x:] {
+		if c.r != 0 && c.r != ' ' || c.second {
+			return "" // it stands within the text
+		}
+	}
+	for x := s.main.x - 1; x >= 0 && (r.cells[x].r == 0 || r.cells[x].r == ' ') && !r.cells[x].second; x-- {
+		n++
+	}
+	return strings.Repeat(" ", n)
 }

@@ -169,14 +169,16 @@ func id(t testing.TB, r *tool.Result) int {
 func (b *bench) until(session int, has string, send object) string {
 	b.t.Helper()
 	var all string
-	for range 40 {
+	for range 20 {
 		in := object{"session_id": session, "yield_time_ms": 500}
 		for k, v := range send {
 			in[k] = v
 		}
 		send = nil
 		r := b.call(WriteStdin(), in)
-		all += r.Text + "\n"
+		if !contains(r.Text, "(nothing new)") {
+			all += r.Text + "\n"
+		}
 		if contains(r.Text, has) {
 			return r.Text
 		}
