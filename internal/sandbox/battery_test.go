@@ -38,6 +38,10 @@ func TestMain(m *testing.M) {
 		probeAll()
 	case os.Getenv(ownerMark) != "":
 		own()
+	case os.Getenv(sleeperMark) != "":
+		sleeper(os.Getenv(sleeperMark))
+	case os.Getenv(nestedMark) != "":
+		nested()
 	default:
 		os.Exit(m.Run())
 	}
@@ -249,26 +253,6 @@ func (st *stage) as(setsid bool) *syscall.SysProcAttr {
 		a.Credential = &syscall.Credential{Uid: uint32(st.uid), Gid: uint32(st.uid)}
 	}
 	return a
-}
-
-// scratch is a folder outside those that a fence replaces, so that what lies
-// in it can be seen from inside.
-func scratch(t testing.TB) string {
-	t.Helper()
-	home, _ := os.UserHomeDir()
-	for _, parent := range []string{"/srv", "/var/lib", home} {
-		dir, err := os.MkdirTemp(parent, "handrail-test-")
-		if err != nil || within(dir, "/tmp") {
-			continue
-		}
-		t.Cleanup(func() { _ = os.RemoveAll(dir) })
-		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		return dir
-	}
-	t.Fatal("no folder outside /tmp can be written to")
-	return ""
 }
 
 func copyProgram(t testing.TB, to string) {

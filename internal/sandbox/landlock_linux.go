@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -121,14 +122,10 @@ func carve(hidden, writable []string) ([]boot.Rule, error) {
 	for len(todo) > 0 {
 		dir := todo[0]
 		todo = todo[1:]
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			continue // a command could not list it either
-		}
-		for _, e := range entries {
-			path := filepath.Join(dir, e.Name())
+		for _, path := range namesIn(dir) {
+			info, err := os.Lstat(path)
 			switch {
-			case e.Type()&os.ModeSymlink != 0 || slices.Contains(hidden, path):
+			case err != nil || info.Mode()&os.ModeSymlink != 0 || slices.Contains(hidden, path):
 				// A rule for a link would be one for what it points to.
 			case slices.ContainsFunc(hidden, func(h string) bool { return within(h, path) }):
 				todo = append(todo, path)
@@ -141,6 +138,24 @@ func carve(hidden, writable []string) ([]boot.Rule, error) {
 		}
 	}
 	return rules, nil
+}
+
+// namesIn lists the paths in dir. The root folder cannot be listed inside
+// another such fence; there, the names that systems have in it must do.
+func namesIn(dir string) []string {
+	f, err := os.Open(dir)
+	var names []string
+	if err == nil {
+		names, err = f.Readdirnames(-1)
+		_ = f.Close() // only read
+	}
+	if err != nil && dir == "/" {
+		names = strings.Fields("bin boot etc gnu home lib lib32 lib64 libx32 media mnt nix opt proc root sbin snap srv sys usr var")
+	}
+	for i, name := range names {
+		names[i] = filepath.Join(dir, name)
+	}
+	return names
 }
 
 // landlockOpen says what Landlock and seccomp do not hold without namespaces.
