@@ -31,7 +31,8 @@ func openBubblewrap(ctx context.Context, p Policy) (Fence, error) {
 	}
 	f := &direct{report: Report{Driver: Bubblewrap, Policy: p, Env: []string{"HANDRAIL_SANDBOX=" + string(Bubblewrap)}, Open: []string{
 		"There is no Landlock on top: a file that is handed to a command as a descriptor can be opened again for writing.",
-		"Unix sockets that a program outside binds in a readable folder can be reached, where unix sockets are allowed.",
+		"Unix sockets that a program outside binds in a readable folder while a command runs can be reached by it, where unix sockets are allowed.",
+		"PID 1 of each command is bwrap itself, which the command may look into.",
 		"A hidden file that a program outside replaces can be read by commands that started before.",
 	}}}
 	places, err := holdPlaces(p)
@@ -73,7 +74,12 @@ func bubblewrapArgs(p Policy, dir string) []string {
 		temp = 2 << 30
 	}
 	tmpfs := func(path string) { args = append(args, "--size", strconv.FormatInt(temp, 10), "--tmpfs", path) }
-	args = append(args, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+	args = append(args, "--ro-bind", "/", "/", "--dev", "/dev", "--remount-ro", "/dev", "--proc", "/proc", "--remount-ro", "/proc")
+	for _, path := range alwaysHidden {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			args = append(args, "--tmpfs", path, "--remount-ro", path)
+		}
+	}
 	for _, path := range []string{"/tmp", "/var/tmp", "/run"} {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			tmpfs(path)
@@ -104,6 +110,13 @@ func bubblewrapArgs(p Policy, dir string) []string {
 			args = append(args, "--perms", "0000", "--tmpfs", path, "--remount-ro", path)
 		default:
 			args = append(args, "--ro-bind", os.DevNull, path)
+		}
+	}
+	if p.UnixSockets {
+		for _, path := range machineSockets() {
+			if real, err := filepath.EvalSymlinks(path); err == nil && !p.open(real) {
+				args = append(args, "--ro-bind", os.DevNull, real)
+			}
 		}
 	}
 	return append(args, "--chdir", dir)

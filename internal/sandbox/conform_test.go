@@ -35,7 +35,7 @@ func drivers(t *testing.T, p Policy) []Driver {
 	return have
 }
 
-func open(t *testing.T, d Driver, p Policy) Fence {
+func open(t testing.TB, d Driver, p Policy) Fence {
 	t.Helper()
 	f, err := Open(context.Background(), Options{Driver: d, Policy: p})
 	if err != nil {
@@ -50,12 +50,9 @@ func open(t *testing.T, d Driver, p Policy) Fence {
 }
 
 // workspace is a folder that every user may reach, with files around it.
-func workspace(t *testing.T) (root, outside string) {
+func workspace(t testing.TB) (root, outside string) {
 	t.Helper()
-	base, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := scratch(t)
 	root, outside = filepath.Join(base, "ws"), filepath.Join(base, "out")
 	for _, dir := range []string{root, outside} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
@@ -65,7 +62,27 @@ func workspace(t *testing.T) (root, outside string) {
 	return root, outside
 }
 
-func write(t *testing.T, path, text string) {
+// scratch is a folder outside those that a fence replaces, so that what lies
+// in it can be seen from inside.
+func scratch(t testing.TB) string {
+	t.Helper()
+	home, _ := os.UserHomeDir()
+	for _, parent := range []string{"/srv", "/var/lib", home} {
+		dir, err := os.MkdirTemp(parent, "handrail-test-")
+		if err != nil || within(dir, "/tmp") {
+			continue
+		}
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	t.Fatal("no folder outside /tmp can be written to")
+	return ""
+}
+
+func write(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -72,9 +73,10 @@ func (f *direct) landlock(p Policy, abi int, tmp string) error {
 	if err != nil {
 		return err
 	}
-	if carved != nil {
-		rules.Rules = append(carved, rules.Rules[1:]...) // the first one is for "/"
+	for _, path := range append([]string{p.Workspace}, keptInRun...) {
+		carved = append(carved, boot.Rule{Path: path, Access: readAccess})
 	}
+	rules.Rules = append(carved, rules.Rules[1:]...) // the first one is for "/"
 	fd, err := rules.Make()
 	if err != nil {
 		return err
@@ -98,14 +100,15 @@ func (f *direct) landlock(p Policy, abi int, tmp string) error {
 // maxCarved bounds the rules that stand for "everything but".
 const maxCarved = 8192
 
-// carve returns rules that allow reading everything except the hidden paths,
-// which Landlock can only say by naming everything else. What appears later
-// beside a hidden path, or beside a folder on the way to it, cannot be read.
-// It returns nil when nothing is hidden.
+// keptInRun are below /run and read through fixed names: the resolver's file,
+// and on NixOS every program there is.
+var keptInRun = []string{"/run/systemd/resolve", "/run/resolvconf", "/run/current-system", "/run/opengl-driver", "/run/wrappers"}
+
+// carve returns rules that allow reading everything except the hidden paths
+// and the folders that another driver would replace, which Landlock can only say
+// by naming everything else. What appears later beside such a path, or beside a
+// folder on the way to it, cannot be read.
 func carve(hidden, writable []string) ([]boot.Rule, error) {
-	if len(hidden) == 0 {
-		return nil, nil
-	}
 	for _, h := range hidden {
 		for _, w := range writable {
 			if within(h, w) || within(w, h) {
@@ -113,19 +116,16 @@ func carve(hidden, writable []string) ([]boot.Rule, error) {
 			}
 		}
 	}
+	hidden = slices.Concat(replaced, alwaysHidden, hidden)
 	var rules []boot.Rule
 	todo := []string{"/"}
 	for len(todo) > 0 {
 		dir := todo[0]
 		todo = todo[1:]
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			continue // a command could not list it either
-		}
-		for _, e := range entries {
-			path := filepath.Join(dir, e.Name())
+		for _, path := range namesIn(dir) {
+			info, err := os.Lstat(path)
 			switch {
-			case e.Type()&os.ModeSymlink != 0 || slices.Contains(hidden, path):
+			case err != nil || info.Mode()&os.ModeSymlink != 0 || slices.Contains(hidden, path):
 				// A rule for a link would be one for what it points to.
 			case slices.ContainsFunc(hidden, func(h string) bool { return within(h, path) }):
 				todo = append(todo, path)
@@ -140,19 +140,35 @@ func carve(hidden, writable []string) ([]boot.Rule, error) {
 	return rules, nil
 }
 
+// namesIn lists the paths in dir. The root folder cannot be listed inside
+// another such fence; there, the names that systems have in it must do.
+func namesIn(dir string) []string {
+	f, err := os.Open(dir)
+	var names []string
+	if err == nil {
+		names, err = f.Readdirnames(-1)
+		_ = f.Close() // only read
+	}
+	if err != nil && dir == "/" {
+		names = strings.Fields("bin boot etc gnu home lib lib32 lib64 libx32 media mnt nix opt proc root sbin snap srv sys usr var")
+	}
+	for i, name := range names {
+		names[i] = filepath.Join(dir, name)
+	}
+	return names
+}
+
 // landlockOpen says what Landlock and seccomp do not hold without namespaces.
 func landlockOpen(p Policy, abi int) []string {
 	open := []string{
 		"Mode, owner, times and extended attributes of files outside the workspace can be changed, where the user may.",
-		"Processes that a command leaves behind in a session of their own are not found when it ends; other processes of the user can be seen.",
+		"Processes that a command leaves behind in a session of their own are not found when it ends; other processes of the user can be seen, and their priority and limits changed.",
 		"/tmp is the machine's: commands get a folder of their own in TMPDIR, and programs that write to /tmp by name fail.",
 	}
 	if len(p.Protected) > 0 && p.Mode == WorkspaceWrite {
 		open = append(open, "Protected paths in the workspace can be changed by commands.")
 	}
-	if len(p.Unreadable) > 0 {
-		open = append(open, "The folders above hidden paths cannot be listed.")
-	}
+	open = append(open, "The root folder, and those above hidden paths, cannot be listed.")
 	if p.UnixSockets && abi < abiUnix {
 		open = append(open, fmt.Sprintf("Unix sockets outside the workspace can be reached (Landlock ABI %d; %d holds them).", abi, abiUnix))
 	}

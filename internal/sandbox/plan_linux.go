@@ -11,12 +11,6 @@ import (
 	"github.com/handrail-tools/handrail/internal/sandbox/boot"
 )
 
-// replaced are the folders that a fence has of its own.
-var replaced = []string{"/tmp", "/var/tmp", "/run", "/dev"}
-
-// alwaysHidden show the kernel's inside to whoever may read them.
-var alwaysHidden = []string{"/sys/kernel/debug", "/sys/kernel/tracing", "/sys/firmware"}
-
 const defaultTemp = 2 << 30
 
 // planFor turns a policy into what a fence process is told, and returns what

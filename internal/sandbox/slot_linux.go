@@ -128,18 +128,27 @@ func (f *spaces) Start(ctx context.Context, s Spec) (Proc, error) {
 	if err := f.watch.before(f); err != nil {
 		return nil, err
 	}
-	slot, err := f.take()
-	if err != nil {
-		return nil, err
-	}
-	p := &slotProc{fence: f, slot: slot, keep: s.Keep, ended: make(chan struct{}), gone: make(chan struct{})}
-	if err := p.begin(s); err != nil {
+	for {
+		slot, err := f.take()
+		if err != nil {
+			return nil, err
+		}
+		p := &slotProc{fence: f, slot: slot, keep: s.Keep, ended: make(chan struct{}), gone: make(chan struct{})}
+		if err = p.begin(s); err == nil {
+			go p.follow()
+			return p, nil
+		}
 		f.work.Done()
-		return nil, err
+		if !errors.Is(err, errSlotGone) {
+			return nil, err
+		}
+		// Somebody killed an idle slot, so nothing was started: the next one will
+		// do, and making a new one tells when the fence itself is gone.
 	}
-	go p.follow()
-	return p, nil
 }
+
+// errSlotGone says that a slot was gone before it got the command.
+var errSlotGone = errors.New("the slot is gone")
 
 // slotProc is a command in a slot.
 type slotProc struct {
@@ -181,16 +190,23 @@ func (p *slotProc) begin(s Spec) error {
 	for _, f := range files {
 		_ = f.Close() // ours; the slot has its own
 	}
-	var buf [256]byte
-	var kind byte
-	var body *boot.Buf
-	var got []int
-	if err == nil {
-		kind, body, got, err = boot.Recv(p.slot.commands, buf[:])
-	}
 	if err != nil {
 		p.drop()
+		if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+			return errSlotGone
+		}
 		return fmt.Errorf("a slot of the fence: %w", err)
+	}
+	return p.begun(s)
+}
+
+// begun takes the slot's answer.
+func (p *slotProc) begun(s Spec) error {
+	var buf [256]byte
+	kind, body, got, err := boot.Recv(p.slot.commands, buf[:])
+	if err != nil {
+		p.drop()
+		return fmt.Errorf("the fence around the command was killed (%w)", errors.Join(err, ErrClosed))
 	}
 	if kind == boot.Failed {
 		errno := syscall.Errno(body.TakeUint())

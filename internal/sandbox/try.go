@@ -17,7 +17,7 @@ import (
 const tryTimeout = 20 * time.Second
 
 // tryOne runs a command that does nothing in a fence that was just built.
-func tryOne(ctx context.Context, f *direct) error {
+func tryOne(ctx context.Context, f Fence) error {
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
 	r, w, err := os.Pipe()
@@ -25,7 +25,7 @@ func tryOne(ctx context.Context, f *direct) error {
 		return err
 	}
 	defer func() { _ = r.Close() }() // only read
-	s := Spec{Path: "/bin/sh", Argv: []string{"sh", "-c", "exit 0"}, Env: f.report.Env, Stdout: w, Stderr: w}
+	s := Spec{Path: "/bin/sh", Argv: []string{"sh", "-c", "exit 0"}, Env: f.Report().Env, Stdout: w, Stderr: w}
 	p, err := f.Start(ctx, s)
 	_ = w.Close() // the command has its own
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"unsafe"
 
@@ -195,45 +194,15 @@ func (w *watch) newSockets() []string {
 	if !w.askSockets {
 		return nil
 	}
-	data, err := os.ReadFile("/proc/net/unix")
-	if err != nil {
-		return nil
-	}
-	found := pathSockets(string(data))
-	if path := os.Getenv("SSH_AUTH_SOCK"); filepath.IsAbs(path) {
-		found = append(found, path)
-	}
 	var fresh []string
-	for _, path := range found {
+	for _, path := range machineSockets() {
 		if w.seen[path] || len(w.seen) >= maxSockets {
 			continue
 		}
 		w.seen[path] = true
-		real, err := filepath.EvalSymlinks(path)
-		if err == nil && !w.inside(real) {
+		if real, err := filepath.EvalSymlinks(path); err == nil && !w.policy.open(real) {
 			fresh = append(fresh, real)
 		}
 	}
 	return fresh
-}
-
-// inside says that commands may use a socket at path, or cannot see it.
-func (w *watch) inside(path string) bool {
-	open := replaced
-	if w.policy.Mode == WorkspaceWrite {
-		open = append(append([]string{w.policy.Workspace}, w.policy.Writable...), replaced...)
-	}
-	return slices.ContainsFunc(open, func(dir string) bool { return within(path, dir) })
-}
-
-// pathSockets reads the absolute paths in a /proc/net/unix.
-func pathSockets(text string) []string {
-	var list []string
-	for line := range strings.Lines(text) {
-		// The path follows seven columns; abstract names begin with @.
-		if i := strings.Index(line, " /"); i > 0 {
-			list = append(list, strings.TrimSuffix(line[i+1:], "\n"))
-		}
-	}
-	return list
 }
