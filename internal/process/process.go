@@ -341,6 +341,7 @@ func (p *Process) Stop(why string) error {
 		}
 	}
 	p.tree.kill()
+	<-p.ended // what it wrote is read by then
 	return nil
 }
 

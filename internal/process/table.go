@@ -39,6 +39,13 @@ const (
 	firstID, lastID = 1000, 99999
 )
 
+// A Place is where a command runs: the fence, and the folder that it began
+// in.
+type Place struct {
+	Fence sandbox.Fence
+	Dir   string
+}
+
 // An Entry is a command that runs on after the call that started it.
 type Entry struct {
 	*Process
@@ -46,8 +53,7 @@ type Entry struct {
 	ID int
 	// Command is its text, Tool the tool that started it.
 	Command, Tool string
-	// Fence is where it runs.
-	Fence sandbox.Fence
+	Place
 
 	turn     chan struct{} // held by whoever talks to it
 	lastUsed time.Time     // guarded by the table
@@ -80,8 +86,8 @@ var ErrTableClosed = errors.New("the session is closed")
 // Add keeps a command. Where the table is full, another is ended to make
 // room: one that has ended already, else the one that was used least
 // recently.
-func (t *Table) Add(p *Process, fence sandbox.Fence, tool, command string) (*Entry, error) {
-	e := &Entry{Process: p, Fence: fence, Command: command, Tool: tool, turn: make(chan struct{}, 1), lastUsed: time.Now()}
+func (t *Table) Add(p *Process, tool, command string, in Place) (*Entry, error) {
+	e := &Entry{Process: p, Place: in, Command: command, Tool: tool, turn: make(chan struct{}, 1), lastUsed: time.Now()}
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()

@@ -95,7 +95,7 @@ func runCheck(ctx context.Context, call *tool.Call, in checkArgs) (*tool.Result,
 	r.options.Live = progress(call)
 	if r.kit.Check != "" {
 		s := readScript(r.kit.Check)
-		r.program(shellArgv(&s), false)
+		r.script(&s, false)
 		return r.check(ctx, &checker{label: tool.Clip(r.kit.Check), read: readLines})
 	}
 	c := detect(ctx, r.rel)
@@ -176,7 +176,9 @@ func (r *run) check(ctx context.Context, c *checker) (*tool.Result, error) {
 	default:
 		res.OK, res.Code = false, tool.CodeFailed
 		res.Text = r.notUnderstood(c, exit.Code, out, errs)
-		res.Text += "\n" + strings.Join(r.denial(exit, res), "\n")
+		if lines := r.denial(exit, errs+"\n"+out, res); len(lines) > 0 {
+			res.Text += "\n\n" + strings.Join(lines, "\n") + " This is not a mistake in the code."
+		}
 	}
 	if lines := receipt.Lines(); len(lines) > 0 {
 		res.Text += "\n\n" + strings.Join(lines, "\n")
@@ -206,7 +208,6 @@ var layers = []struct {
 	what  string
 	signs []string
 }{
-	{"The fence stopped it from writing: this is not a mistake in the code.", []string{"Read-only file system", "read-only file system", "Permission denied", "permission denied", "Operation not permitted"}},
 	{"It needs the network, which it does not have here: this is not a mistake in the code.", []string{
 		"Could not resolve host", "Temporary failure in name resolution", "network is unreachable", "Network is unreachable", "dial tcp", "failed to download", "no such host", "ENOTFOUND", "Name or service not known"}},
 	{"A part of the toolchain is missing.", []string{"command not found", "not installed", "toolchain", "No such file or directory"}},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
 	"sync"
 	"syscall"
@@ -65,7 +66,7 @@ var shell = sync.OnceValue(func() string {
 // shellArgv returns the arguments that make the shell run a script, which is
 // passed on as it is.
 func shellArgv(s *script) []string {
-	argv := []string{shell()}
+	argv := []string{path.Base(shell())} // which is how it calls itself in its errors
 	if strings.HasSuffix(shell(), "bash") && s.pipefail {
 		argv = append(argv, "-o", "pipefail")
 	}
@@ -91,6 +92,12 @@ func newRun(ctx context.Context, call *tool.Call, workdir string) (*run, error) 
 	}
 	r.dir, r.rel = at.Abs, at.Rel
 	return r, nil
+}
+
+// script makes the run start the shell with a command.
+func (r *run) script(s *script, interactive bool) {
+	r.program(shellArgv(s), interactive)
+	r.options.Spec.Path, r.text = shell(), s.text
 }
 
 // program makes the run start a program.
@@ -181,7 +188,7 @@ func (r *run) result(ctx context.Context) (*tool.Result, error) {
 		notes = append(notes, "Ran in "+r.rel)
 	}
 	notes = append(notes, r.whole(ctx)...)
-	notes = append(notes, r.denial(exit, res)...)
+	notes = append(notes, r.denial(exit, res.Text, res)...)
 	receipt := r.watching.After(ctx)
 	res.Changed = receipt.Changed()
 	notes = append(notes, receipt.Lines()...)
@@ -257,7 +264,7 @@ func (r *run) background(exit sandbox.Exit) []string {
 		_ = r.process.Close()
 		return nil
 	}
-	e, err := r.kit.Commands.Add(r.process, r.fence, r.call.Tool, r.text)
+	e, err := r.kit.Commands.Add(r.process, r.call.Tool, r.text, process.Place{Fence: r.fence, Dir: r.dir})
 	if err != nil {
 		_ = r.process.Close()
 		return nil

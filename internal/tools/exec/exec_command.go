@@ -5,6 +5,7 @@ import (
 	_ "embed" // for the description
 	"time"
 
+	"github.com/handrail-tools/handrail/internal/process"
 	"github.com/handrail-tools/handrail/internal/sandbox"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -53,7 +54,7 @@ func runExec(ctx context.Context, call *tool.Call, in execArgs) (*tool.Result, e
 	}
 	s.text = in.Cmd // a session is in the background as it is
 	r.outside = in.Unfenced
-	r.program(shellArgv(&s), in.TTY)
+	r.script(&s, in.TTY)
 	r.text = in.Cmd
 	r.options.Spool = "" // what was read is not read again
 	r.options.Open = in.Stdin && !in.TTY
@@ -65,7 +66,7 @@ func runExec(ctx context.Context, call *tool.Call, in execArgs) (*tool.Result, e
 	if err := r.start(ctx); err != nil {
 		return nil, err
 	}
-	e, err := r.kit.Commands.Add(r.process, r.fence, call.Tool, in.Cmd)
+	e, err := r.kit.Commands.Add(r.process, call.Tool, in.Cmd, process.Place{Fence: r.fence, Dir: r.dir})
 	if err != nil {
 		_ = r.process.Close()
 		return nil, tool.Errorf(tool.CodeCancelled, "not run: %w", err)

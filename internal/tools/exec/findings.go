@@ -73,6 +73,9 @@ func readLine(line string) (finding, bool) {
 	if m == nil {
 		return finding{}, false
 	}
+	if strings.Trim(m[1], "0123456789. -") == "" {
+		return finding{}, false // a time of day
+	}
 	f := finding{file: strings.TrimSpace(m[1]), line: m[2], message: strings.TrimSpace(m[3])}
 	if l := levelForm().FindStringSubmatch(f.message); l != nil && l[3] != "" {
 		f.level, f.code, f.message = l[1], l[2], l[3]

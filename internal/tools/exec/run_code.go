@@ -111,7 +111,7 @@ func runCode(ctx context.Context, call *tool.Call, in codeArgs) (*tool.Result, e
 	}
 	defer done()
 	c := &coding{kit: k, entry: e, token: "handrail-" + rand.Text()}
-	text, status, how := c.run(ctx, in.Code, time.Duration(in.Timeout)*time.Second)
+	text, status, how := c.run(ctx, in.Code, time.Duration(max(in.Timeout, 1))*time.Second)
 	return c.result(ctx, text, status, how, watching), nil
 }
 
@@ -130,7 +130,7 @@ func startInterpreter(ctx context.Context, call *tool.Call, language, label stri
 	if err := r.startUnwatched(ctx); err != nil {
 		return nil, err
 	}
-	e, err := r.kit.Commands.Add(r.process, r.fence, "run_code", label)
+	e, err := r.kit.Commands.Add(r.process, "run_code", label, process.Place{Fence: r.fence, Dir: r.dir})
 	if err != nil {
 		_ = r.process.Close()
 		return nil, tool.Errorf(tool.CodeCancelled, "not run: %w", err)
@@ -156,8 +156,11 @@ func (c *coding) run(ctx context.Context, code string, limit time.Duration) (tex
 	defer cancel()
 	_, _ = c.entry.Output().Take() // what was said between two calls belongs to none
 	frame := fmt.Sprintf("%s %d\n%s", c.token, len(code), code)
-	if err := c.entry.Write(ctx, []byte(frame)); err != nil && ctx.Err() == nil {
-		<-c.entry.Ended()
+	if err := c.entry.Write(ctx, []byte(frame)); err != nil {
+		// It may have got half of the code, and would take the next for the
+		// other half.
+		_ = c.entry.Stop("it did not take the code that it was given")
+		return "", false, "The interpreter did not take the code, and was ended. The next call begins with a new one."
 	}
 	if done, ok := c.listen(ctx); done {
 		return c.said(), ok, ""

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/handrail-tools/handrail/internal/process"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -82,7 +83,7 @@ func runShell(ctx context.Context, call *tool.Call, in shellArgs) (*tool.Result,
 		return nil, err
 	}
 	r.outside, r.ignored = in.Unfenced, in.Ignored
-	r.program(shellArgv(&s), false)
+	r.script(&s, false)
 	r.text = in.Command
 	if in.Background || s.background {
 		return r.runBehind(ctx)
@@ -105,7 +106,7 @@ func (r *run) runBehind(ctx context.Context) (*tool.Result, error) {
 	if err := r.start(ctx); err != nil {
 		return nil, err
 	}
-	e, err := r.kit.Commands.Add(r.process, r.fence, r.call.Tool, r.text)
+	e, err := r.kit.Commands.Add(r.process, r.call.Tool, r.text, process.Place{Fence: r.fence, Dir: r.dir})
 	if err != nil {
 		_ = r.process.Close()
 		return nil, tool.Errorf(tool.CodeCancelled, "not run: %w", err)

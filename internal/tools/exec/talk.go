@@ -80,7 +80,7 @@ func (t *talk) answer(ctx context.Context, receipt witness.Receipt) *tool.Result
 	var code tool.Code
 	metadata := map[string]any{"session_id": t.entry.ID, "running": !ended}
 	if ended {
-		r := &run{kit: t.kit, call: &tool.Call{Tool: t.entry.Tool}, process: t.entry.Process, fence: t.entry.Fence, text: t.entry.Command}
+		r := &run{kit: t.kit, call: &tool.Call{Tool: t.entry.Tool}, process: t.entry.Process, fence: t.entry.Fence, dir: t.entry.Dir, text: t.entry.Command}
 		exit, err := t.entry.Exit()
 		status := "How it ended is not known: the fence failed."
 		if err == nil {
@@ -88,6 +88,9 @@ func (t *talk) answer(ctx context.Context, receipt witness.Receipt) *tool.Result
 			metadata["exit_code"] = exit.Code
 		}
 		notes = append(notes, t.leave(status)...)
+		denied := &tool.Result{Code: code, OK: code == "", Metadata: metadata}
+		notes = append(notes, r.denial(exit, text, denied)...)
+		code = denied.Code
 	} else {
 		notes = append(notes, t.standing())
 	}
@@ -107,6 +110,9 @@ func (t *talk) answer(ctx context.Context, receipt witness.Receipt) *tool.Result
 	}
 	if res.OK {
 		res.Code = ""
+	}
+	if ctx.Err() != nil && !ended {
+		res.OK, res.Code = false, tool.CodeCancelled // the command runs on; the call was withdrawn
 	}
 	return res
 }
