@@ -110,11 +110,7 @@ func (f *Filter) plain(p []byte) {
 	if f.cursor == len(f.line) {
 		f.line = append(f.line, p...)
 		f.cursor = len(f.line)
-		if len(f.line) > maxLine {
-			f.buf = append(f.buf, f.line...)
-			f.line, f.cursor = f.line[:0], 0
-			f.give()
-		}
+		f.shorten()
 		return
 	}
 	f.rewrote = true
@@ -132,6 +128,16 @@ func (f *Filter) plain(p []byte) {
 	if len(p) > 0 {
 		f.plain(p)
 	}
+}
+
+// shorten gives away the start of a line that has grown too long.
+func (f *Filter) shorten() {
+	if len(f.line) <= maxLine {
+		return
+	}
+	f.buf = append(f.buf, f.line...)
+	f.line, f.cursor = f.line[:0], 0
+	f.give()
 }
 
 // splice puts with in place of n bytes of line.
@@ -279,6 +285,7 @@ func (f *Filter) right(n int) {
 		_, size := utf8.DecodeRune(f.line[f.cursor:])
 		f.cursor += size
 	}
+	f.shorten()
 }
 
 // string takes a byte of a control string. One that does not end on its own

@@ -3,7 +3,9 @@ package witness
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -53,16 +55,24 @@ func (r Receipt) Lines() []string {
 			lines = append(lines, fmt.Sprintf("  (+%d more)", len(r.changes)-i))
 			break
 		}
-		lines = append(lines, "  "+tool.Clip(c.name)+c.what())
+		lines = append(lines, "  "+spell(c.name)+c.what())
 	}
 	if len(r.lost) > 0 {
 		lines = append(lines, fmt.Sprintf("The content from before is not kept of %s%s: it cannot be undone there.",
-			tool.Clip(strings.Join(r.lost[:min(3, len(r.lost))], ", ")), more(len(r.lost)-3)))
+			spell(strings.Join(r.lost[:min(3, len(r.lost))], ", ")), more(len(r.lost)-3)))
 	}
 	if r.unrecorded != "" {
 		lines = append(lines, r.unrecorded)
 	}
 	return lines
+}
+
+// spell shows a name on one line, whatever is in it.
+func spell(name string) string {
+	if strings.IndexFunc(name, func(r rune) bool { return !strconv.IsPrint(r) }) >= 0 || !utf8.ValidString(name) {
+		name = strconv.Quote(name)
+	}
+	return tool.Clip(name)
 }
 
 func more(n int) string {
