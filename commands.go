@@ -16,6 +16,7 @@ import (
 	"github.com/handrail-tools/handrail/internal/store"
 	"github.com/handrail-tools/handrail/internal/tools/exec"
 	"github.com/handrail-tools/handrail/internal/witness"
+	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -151,6 +152,8 @@ func (s *Session) fencePolicy() (sandbox.Policy, error) {
 	}
 	if p.Mode == sandbox.FullAccess {
 		p.Protected, p.Unreadable = nil, nil
+	} else {
+		p.Unreadable = slices.Concat(p.Unreadable, hiddenFrom(p.Workspace, o.Files.Unreadable))
 	}
 	var errs []error
 	for _, dir := range o.Files.ReadOnlyDirs {
@@ -164,6 +167,38 @@ func (s *Session) fencePolicy() (sandbox.Policy, error) {
 		}
 	}
 	return p, errors.Join(errs...)
+}
+
+// maxHidden bounds the files that are hidden from commands because of a
+// pattern. Each is a mount.
+const maxHidden = 256
+
+// hiddenFrom lists what is there of the paths that patterns close to tools:
+// in the workspace, and in the home folder, where most secrets lie. A fence
+// holds paths and no patterns, so one that is made later is not among them.
+func hiddenFrom(root string, patterns []string) []string {
+	if patterns == nil {
+		patterns = workspace.DefaultUnreadable()
+	}
+	tops := []string{root}
+	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
+		tops = append(tops, home)
+	}
+	var found []string
+	for _, pattern := range patterns {
+		for _, top := range tops {
+			there, err := filepath.Glob(filepath.Join(top, filepath.FromSlash(pattern)))
+			if err != nil {
+				continue // which the workspace has said of it already
+			}
+			for _, path := range there {
+				if len(found) < maxHidden && !slices.Contains(found, path) {
+					found = append(found, path)
+				}
+			}
+		}
+	}
+	return found
 }
 
 func cutVariable(kv string) (name, value string, ok bool) {

@@ -334,3 +334,34 @@ func TestStartFails(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestF073_SignalsAfterTheEnd: a number that may be another's by now is never
+// signalled.
+func TestF073_SignalsAfterTheEnd(t *testing.T) {
+	p := start(t, open(t), script("exit 0"))
+	finish(t, p)
+	for p.Left() {
+		time.Sleep(time.Millisecond)
+	}
+	// Whatever has the number or leads the group now would get the signal.
+	other, err := os.StartProcess("/bin/sleep", []string{"sleep", "30"}, &os.ProcAttr{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if err := p.Signal(syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Stop("again"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := other.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("another process was hit: %v", err)
+	}
+	_ = other.Kill()
+	_, _ = other.Wait()
+	if p.Stopped() != "" {
+		t.Errorf("it had ended by itself and says %q", p.Stopped())
+	}
+}

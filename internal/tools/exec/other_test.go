@@ -81,7 +81,7 @@ func TestCheck(t *testing.T) {
 		{"a command of the project's own", map[string]string{"f": ""}, "printf 'a b.c:3:7: warning: odd\\na b.c:3:7: warning: odd\\nother\\n'; exit 1", []string{"0 errors, 1 warnings", "a b.c:3: warning: odd"}, ""},
 		{"one that says nothing of a place", map[string]string{"f": ""}, "echo 'Could not resolve host: x' >&2; exit 2", []string{"did not check anything (exit code 2)", "needs the network"}, tool.CodeSandboxDenied},
 		{"one that is missing", map[string]string{"f": ""}, "no-such-checker-x", []string{"A part of the toolchain is missing"}, tool.CodeFailed},
-		{"L68 the fence is the reason", map[string]string{"f": ""}, "touch /usr/handrail-x", []string{"The fence kept it from: writing /usr/handrail-x", "not a mistake in the code"}, tool.CodeSandboxDenied},
+		{"L68 L70 the fence is the reason", map[string]string{"f": ""}, "touch /usr/handrail-x", []string{"The fence kept it from: writing /usr/handrail-x", "not a mistake in the code"}, tool.CodeSandboxDenied},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c.files)

@@ -32,6 +32,11 @@ func TestShell(t *testing.T) {
 		{"exit code", object{"command": "echo no; exit 3"}, tool.CodeFailed, []string{"no\n\nExit code: 3"}, ""},
 		{"signal", object{"command": "kill -9 $$"}, tool.CodeFailed, []string{"Killed by signal 9"}, ""},
 		{"F057 a folder for this call", object{"command": "pwd; ls", "workdir": "sub"}, "", []string{"/sub\nf\n", "Ran in sub"}, ""},
+		{"F068 the folder is told as the shell takes it", object{"command": "true", "workdir": "./sub/"}, "", []string{"Ran in sub"}, ""},
+		{"L73 an assignment in front", object{"command": "X=1 sh -c 'echo $X'"}, "", []string{"1\n"}, ""},
+		{"F067 paths are not rewritten", object{"command": "echo $MSYS_NO_PATHCONV origin/main:.gitignore"}, "", []string{"1 origin/main:.gitignore\n"}, ""},
+		{"L72 variables are set for the command alone", object{"command": "export HANDRAIL_TEST_X=1"}, "", []string{"(no output)"}, ""},
+		{"L72 and not for the next", object{"command": "echo [$HANDRAIL_TEST_X]"}, "", []string{"[]\n"}, ""},
 		{"F057 F058 and the next begins anew", object{"command": "cd sub && ls; cd .."}, "", []string{"f\n"}, "Ran in"},
 		{"F057 in the root", object{"command": "ls"}, "", []string{"README\nsub"}, ""},
 		{"no such folder", object{"command": "ls", "workdir": "nope"}, tool.CodeFailed, []string{"there is no folder nope"}, ""},
@@ -236,7 +241,7 @@ func TestWrites(t *testing.T) {
 	}{
 		{"echo x > f", true}, {"echo x >> f", true}, {"cat <<E > g\nE", true}, {"sed -i s/x/y/ f", true}, {"sudo tee f", true}, {"rm f", true},
 		{"cd . && mv f g", true}, {"python3 -c \"open('f','w').write('x')\"", true}, {"true | xargs touch", true}, {"echo 'unterminated", true}, {"git apply p", true},
-		{"$(cp a b)", true}, {"echo x &> f", true},
+		{"$(cp a b)", true}, {"echo x &> f", true}, {"A=1 B=2 rm f", true},
 		{"grep -r 'a > b' .", false}, {"ls 2>/dev/null", false}, {"go build ./... 2>&1", false}, {"echo rm f", false}, {"git status", false}, {"awk '{print $1}' f", false},
 		{"tar -tf a.tar || true", false}, {"echo x > f # handrail:allow-write", false}, {"echo '# handrail:allow-write' > f\necho y > f", true},
 	} {

@@ -214,9 +214,17 @@ func TestUnknownSessionAndKeys(t *testing.T) {
 		t.Errorf("%s", r.Text)
 	}
 	r := b.call(ExecCommand(), object{"cmd": "sleep 30", "yield_time_ms": 50})
-	if got := b.call(WriteStdin(), object{"session_id": id(t, r) - 1}); !contains(got.Text, fmt.Sprint("there are ", id(t, r))) {
-		t.Errorf("F069 %s", got.Text)
-	}
+	t.Run("F069 what runs and how to go on is told", func(t *testing.T) {
+		if got := b.call(WriteStdin(), object{"session_id": id(t, r) - 1}); !contains(got.Text, fmt.Sprint("there are ", id(t, r))) {
+			t.Errorf("%s", got.Text)
+		}
+		got := b.call(WriteStdin(), object{"session_id": id(t, r), "yield_time_ms": 1})
+		for _, want := range []string{"Still running after", "waits and reads on", "ends it"} {
+			if !contains(got.Text, want) {
+				t.Errorf("%q is missing: %s", want, got.Text)
+			}
+		}
+	})
 	got := b.call(WriteStdin(), object{"session_id": id(t, r), "keys": []string{"entre", "warp"}})
 	if got.Code != tool.CodeInvalidInput || !contains(got.Text, "entre (did you mean enter?)") || !contains(got.Text, "warp") {
 		t.Errorf("%s", got.Text)
