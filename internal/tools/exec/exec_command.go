@@ -21,8 +21,8 @@ type execArgs struct {
 	Yield         int    `json:"yield_time_ms,omitempty" jsonschema:"milliseconds to wait for output or the end" min:"0" max:"600000" default:"10000"`
 	Timeout       int    `json:"timeout_secs,omitempty" jsonschema:"seconds after which it is stopped; no limit if left out" min:"1" max:"86400"`
 	MaxTokens     int    `json:"max_output_tokens,omitempty" jsonschema:"most text to return, in tokens of four bytes" min:"1"`
-	Rows          int    `json:"rows,omitempty" jsonschema:"rows of the terminal" min:"2" max:"500" default:"24"`
-	Cols          int    `json:"cols,omitempty" jsonschema:"columns of the terminal" min:"2" max:"1000" default:"80"`
+	Rows          int    `json:"rows,omitempty" jsonschema:"rows of the terminal" min:"1" max:"500" default:"24"`
+	Cols          int    `json:"cols,omitempty" jsonschema:"columns of the terminal" min:"1" max:"1000" default:"80"`
 	Unfenced      bool   `json:"unfenced,omitempty" jsonschema:"ask a person to let this one command run outside of the fence; needs justification"`
 	Justification string `json:"justification,omitempty" jsonschema:"one sentence for the person who is asked" max:"1000"`
 }

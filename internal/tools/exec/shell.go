@@ -19,6 +19,8 @@ type shellArgs struct {
 	Command       string `json:"command" jsonschema:"the command, as it would be typed" min:"1" max:"500000"`
 	Workdir       string `json:"workdir,omitempty" jsonschema:"folder to run in; the workspace's own if left out"`
 	Timeout       int    `json:"timeout_secs,omitempty" jsonschema:"seconds after which it is stopped" min:"1" max:"600" default:"120"`
+	TimeoutMS     int    `json:"timeout_ms,omitempty" jsonschema:"the same in milliseconds, instead of timeout_secs" min:"1" max:"600000"`
+	Description   string `json:"description,omitempty" jsonschema:"what the command does, in a few words, for the person who is asked or looks on" max:"500"`
 	Background    bool   `json:"background,omitempty" jsonschema:"let it run on and answer at once"`
 	Ignored       bool   `json:"include_ignored,omitempty" jsonschema:"tell also what it changed among the files that ignore rules leave out"`
 	Unfenced      bool   `json:"unfenced,omitempty" jsonschema:"ask a person to let this one command run outside of the fence; needs justification"`
@@ -30,7 +32,7 @@ func Shell() tool.Tool {
 	return tool.Typed[shellArgs]{
 		Spec: tool.Spec{
 			Name: "shell", Title: "Run a command", Description: words(shellWords), Aliases: []string{"bash"},
-			ArgAliases: map[string][]string{"command": {"cmd", "script"}, "workdir": {"cwd", "working_directory", "dir"}, "timeout_secs": {"timeout"}, "background": {"run_in_background"}},
+			ArgAliases: map[string][]string{"command": {"cmd", "script"}, "workdir": {"cwd", "working_directory", "dir"}, "timeout_ms": {"timeout_millis"}, "timeout_secs": {"timeout"}, "background": {"run_in_background"}},
 			Tags:       tags(), Effects: tool.Read | tool.Write | tool.Exec | tool.Network, Concurrency: tool.Exclusive,
 			Timeout: MaxTimeout + margin, OutputBytes: 30_000,
 		},
@@ -47,7 +49,20 @@ func words(text string) string {
 }
 
 func assessShell(ctx context.Context, in shellArgs) (tool.Act, error) {
-	return From(ctx).assess(in.Command, in.Unfenced, in.Justification)
+	act, err := From(ctx).assess(in.Command, in.Unfenced, in.Justification)
+	if in.Description != "" {
+		act.Summary += " — " + tool.Clip(in.Description)
+	}
+	return act, err
+}
+
+// limit is how long the command may run. Milliseconds count where they are
+// given.
+func (in *shellArgs) limit() time.Duration {
+	if in.TimeoutMS > 0 {
+		return time.Duration(in.TimeoutMS) * time.Millisecond
+	}
+	return time.Duration(in.Timeout) * time.Second
 }
 
 // assess is the act of a command in the shell.
@@ -88,7 +103,7 @@ func runShell(ctx context.Context, call *tool.Call, in shellArgs) (*tool.Result,
 	if in.Background || s.background {
 		return r.runBehind(ctx)
 	}
-	r.options.Limit = time.Duration(in.Timeout) * time.Second
+	r.options.Limit = in.limit()
 	r.options.Live = progress(call)
 	if err := r.start(ctx); err != nil {
 		return nil, err

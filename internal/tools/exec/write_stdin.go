@@ -31,8 +31,8 @@ type stdinArgs struct {
 	End       bool     `json:"end,omitempty" jsonschema:"end it, with all that it started"`
 	Yield     int      `json:"yield_time_ms,omitempty" jsonschema:"milliseconds to wait at most; 2000 after typing, else 5000" min:"0" max:"600000"`
 	MaxTokens int      `json:"max_output_tokens,omitempty" jsonschema:"most text to return, in tokens of four bytes" min:"1"`
-	Rows      int      `json:"rows,omitempty" jsonschema:"new number of rows of its terminal; with cols" min:"2" max:"500"`
-	Cols      int      `json:"cols,omitempty" jsonschema:"new number of columns; with rows" min:"2" max:"1000"`
+	Rows      int      `json:"rows,omitempty" jsonschema:"new number of rows of its terminal; with cols" min:"1" max:"500"`
+	Cols      int      `json:"cols,omitempty" jsonschema:"new number of columns; with rows" min:"1" max:"1000"`
 }
 
 // typed reports whether the call does more than look.
