@@ -8,8 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
+	"time"
 
+	"github.com/handrail-tools/handrail/internal/netproxy"
+	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/policy"
 	"github.com/handrail-tools/handrail/internal/process"
 	"github.com/handrail-tools/handrail/internal/sandbox"
@@ -33,6 +37,12 @@ type CommandOptions struct {
 	// Network is what commands may reach; "" is the loopback of the fence,
 	// or everything with [FullAccess].
 	Network CommandNetwork
+	// AllowHosts are the hosts that commands may reach with [NetworkProxy],
+	// through a proxy of the session's: "example.com", "*.example.com", each
+	// with ":port" or on ports 80 and 443. DenyHosts win. About any other a
+	// person is asked; without one it is refused. Hosts here make
+	// NetworkProxy the meaning of an empty Network, short of [FullAccess].
+	AllowHosts, DenyHosts []string
 	// Limits bound what a command may use.
 	Limits CommandLimits
 	// Pass names variables of the environment to pass on beside those that
@@ -65,6 +75,7 @@ const (
 
 	NetworkOff      = sandbox.NetOff
 	NetworkLoopback = sandbox.NetLoopback
+	NetworkProxy    = sandbox.NetProxy
 	NetworkOn       = sandbox.NetOn
 )
 
@@ -144,6 +155,9 @@ func (s *Session) fencePolicy() (sandbox.Policy, error) {
 	}
 	if p.Network == "" && p.Mode != sandbox.FullAccess {
 		p.Network = sandbox.NetLoopback
+		if len(o.Commands.AllowHosts) > 0 {
+			p.Network = sandbox.NetProxy
+		}
 	}
 	// What binds a tool to some files of the workspace cannot be said to the
 	// kernel, so that commands write nothing there.
@@ -156,6 +170,16 @@ func (s *Session) fencePolicy() (sandbox.Policy, error) {
 		p.Unreadable = slices.Concat(p.Unreadable, hiddenFrom(p.Workspace, o.Files.Unreadable))
 	}
 	var errs []error
+	if p.Network == sandbox.NetProxy {
+		proxy, err := netproxy.New(netproxy.Config{Allow: o.Commands.AllowHosts, Deny: o.Commands.DenyHosts, Approve: s.approveHost()})
+		if err != nil {
+			return p, fmt.Errorf("commands: %w", err)
+		}
+		p.Proxy = proxy
+		s.onClose(proxy.Close)
+	} else if len(o.Commands.AllowHosts)+len(o.Commands.DenyHosts) > 0 {
+		errs = append(errs, fmt.Errorf("commands: hosts are listed, and the network is %q; they are for %q", p.Network, sandbox.NetProxy))
+	}
 	for _, dir := range o.Files.ReadOnlyDirs {
 		if rel, err := filepath.Rel(p.Workspace, dir); err == nil && filepath.IsLocal(rel) && rel != "." {
 			p.Protected = append(p.Protected, rel+"/")
@@ -167,6 +191,23 @@ func (s *Session) fencePolicy() (sandbox.Policy, error) {
 		}
 	}
 	return p, errors.Join(errs...)
+}
+
+// approveHost asks a person about a host that a command wants to reach, or is
+// nil where nobody is asked.
+func (s *Session) approveHost() func(context.Context, netproxy.Target) (bool, error) {
+	if s.options.Approver == nil || s.options.Permission.Approval == permission.Never {
+		return nil
+	}
+	return func(ctx context.Context, t netproxy.Target) (bool, error) {
+		digest := permission.Digest("network", []byte(t.String()))
+		answer, err := s.options.Approver(ctx, permission.Request{
+			Tool: "network", Args: []byte(strconv.Quote(t.String())), Digest: digest, Summary: "a command wants to reach " + tool.Clip(t.String()),
+			Reason: "no list of hosts decides about it; the answer holds for the session", Rule: "network proxy", Origin: s.options.Origin, Asked: time.Now(),
+			Act: permission.Act{Effects: tool.Network, Hosts: []string{t.Host}},
+		})
+		return err == nil && answer.Allow && answer.Digest == digest, err
+	}
 }
 
 // maxHidden bounds the files that are hidden from commands because of a

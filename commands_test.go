@@ -284,6 +284,39 @@ func TestSecretsAreHiddenFromCommands(t *testing.T) {
 	}
 }
 
+// TestHosts: what no list allows is asked about, once, and refused where
+// nobody can be asked.
+func TestHosts(t *testing.T) {
+	fetch := obj{"command": "python3 - <<'E'\nimport urllib.request\ntry: urllib.request.urlopen('http://example.invalid/')\nexcept Exception as e: print('said:', getattr(e,'code',''), e)\nE"}
+	s := withCommands(t, handrail.Options{Commands: handrail.CommandOptions{AllowHosts: []string{"allowed.invalid"}}})
+	if r := order(t, s, "shell", fetch); !strings.Contains(r.Text, "said: 403") {
+		t.Errorf("%s", r.Text)
+	}
+	var asked []string
+	s = withCommands(t, handrail.Options{
+		Commands: handrail.CommandOptions{Network: handrail.NetworkProxy},
+		Approver: func(_ context.Context, r handrail.ApprovalRequest) (handrail.ApprovalAnswer, error) {
+			asked = append(asked, r.Summary)
+			return handrail.ApprovalAnswer{Digest: r.Digest}, nil
+		},
+	})
+	for range 2 {
+		if r := order(t, s, "shell", fetch); !strings.Contains(r.Text, "said: 403") {
+			t.Errorf("%s", r.Text)
+		}
+		fetch["command"] = fetch["command"].(string) + "\n"
+	}
+	if len(asked) != 1 || asked[0] != "a command wants to reach example.invalid:80" {
+		t.Errorf("asked %q", asked)
+	}
+	_, err := handrail.Open(context.Background(), handrail.Options{
+		Workspace: t.TempDir(), Commands: handrail.CommandOptions{Network: handrail.NetworkOff, AllowHosts: []string{"x.example"}},
+	})
+	if err == nil || !strings.Contains(err.Error(), "hosts are listed") {
+		t.Errorf("%v", err)
+	}
+}
+
 func ExampleSession_commands() {
 	dir, err := os.MkdirTemp("", "example-")
 	if err != nil {

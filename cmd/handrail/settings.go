@@ -65,6 +65,7 @@ func applySettings(o *handrail.Options, s config.Settings) error {
 	o.Commands = handrail.CommandOptions{
 		Off:   s.Commands.Enabled != nil && !*s.Commands.Enabled,
 		Fence: handrail.FenceDriver(s.Commands.Fence), Network: handrail.CommandNetwork(s.Commands.Network),
+		AllowHosts: s.Commands.AllowHosts, DenyHosts: s.Commands.DenyHosts,
 		Pass: s.Commands.PassEnv, Check: s.Commands.Check, Formatters: s.Commands.Formatters,
 	}
 	var err error

@@ -15,6 +15,8 @@ type Commands struct {
 	Enabled *bool
 	// Fence is one of [Fences], Network one of [Networks], or "".
 	Fence, Network string
+	// AllowHosts and DenyHosts are for the network "proxy".
+	AllowHosts, DenyHosts []string
 	// PassEnv names variables of the environment that commands get beside
 	// those that are harmless.
 	PassEnv []string
@@ -31,16 +33,18 @@ func Fences() []string {
 }
 
 // Networks lists what commands may reach, from the narrowest to the widest.
-func Networks() []string { return []string{"off", "loopback", "on"} }
+func Networks() []string { return []string{"off", "loopback", "proxy", "on"} }
 
 func (d *decoder) commands(path string, n *node, c *Commands) {
 	d.object(path, n, keys{
-		"enabled":    d.boolean(&c.Enabled),
-		"fence":      d.word(&c.Fence, Fences()),
-		"network":    d.word(&c.Network, Networks()),
-		"pass_env":   d.list(&c.PassEnv),
-		"check":      d.text(&c.Check),
-		"formatters": func(path string, n *node) { c.Formatters = d.formatters(path, n) },
+		"enabled":     d.boolean(&c.Enabled),
+		"fence":       d.word(&c.Fence, Fences()),
+		"network":     d.word(&c.Network, Networks()),
+		"allow_hosts": d.list(&c.AllowHosts),
+		"deny_hosts":  d.list(&c.DenyHosts),
+		"pass_env":    d.list(&c.PassEnv),
+		"check":       d.text(&c.Check),
+		"formatters":  func(path string, n *node) { c.Formatters = d.formatters(path, n) },
 	})
 }
 
@@ -64,6 +68,7 @@ func (d *decoder) formatters(path string, n *node) map[string][]string {
 func overlayCommands(base, over Commands) Commands {
 	c := Commands{
 		Enabled: cmp.Or(over.Enabled, base.Enabled), Fence: cmp.Or(over.Fence, base.Fence), Network: cmp.Or(over.Network, base.Network),
+		AllowHosts: replace(base.AllowHosts, over.AllowHosts), DenyHosts: union(base.DenyHosts, over.DenyHosts),
 		PassEnv: union(base.PassEnv, over.PassEnv), Check: cmp.Or(over.Check, base.Check), Formatters: base.Formatters,
 	}
 	if over.Formatters != nil {
@@ -73,6 +78,7 @@ func overlayCommands(base, over Commands) Commands {
 }
 
 func (c Commands) clone() Commands {
+	c.AllowHosts, c.DenyHosts = slices.Clone(c.AllowHosts), slices.Clone(c.DenyHosts)
 	c.PassEnv, c.Formatters = slices.Clone(c.PassEnv), maps.Clone(c.Formatters)
 	for ending, argv := range c.Formatters {
 		c.Formatters[ending] = slices.Clone(argv)

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 )
 
+// What is kept of an output where nobody says otherwise.
 const (
 	// DefaultHead and DefaultTail are how much of the beginning and of the end
 	// of an output is kept, in bytes. Together they are ten times what a model

@@ -4,6 +4,7 @@ import (
 	"strings"
 )
 
+// The bounds of a screen.
 const (
 	// MaxRows and MaxColumns bound a screen; they bound its memory at 12 MB.
 	MaxRows    = 500

@@ -16,8 +16,6 @@ import (
 var checkWords string
 
 const (
-	// checkTimeout is how long a checker may run, as in octos.
-	checkTimeout = 120 * time.Second
 	// maxFindings is how many findings an answer lists, findingBytes how long
 	// one may be; both are those of octos.
 	maxFindings  = 50

@@ -20,6 +20,7 @@ import (
 	"github.com/handrail-tools/handrail/tool"
 )
 
+// The times of a command.
 const (
 	// DefaultTimeout is how long a command may run where the call says
 	// nothing, MaxTimeout the most that a call may ask for; both are those of
