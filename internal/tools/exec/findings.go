@@ -130,12 +130,14 @@ func readCargo(out, errs string) []finding {
 
 // unique drops what was said before, and makes paths relative to the folder.
 func unique(found []finding, dir string) []finding {
-	seen := map[string]bool{}
-	return slices.DeleteFunc(found, func(f finding) bool {
+	for i, f := range found {
 		if rel, err := filepath.Rel(dir, f.file); filepath.IsAbs(f.file) && err == nil && filepath.IsLocal(rel) {
 			f.file = rel
 		}
-		f.file = strings.TrimPrefix(f.file, "./")
+		found[i].file = cmp.Or(strings.TrimPrefix(f.file, "./"), f.file)
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(found, func(f finding) bool {
 		key := f.String()
 		was := seen[key]
 		seen[key] = true
@@ -154,7 +156,7 @@ func listFindings(found []finding) string {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d errors, %d warnings\n", errs, warnings)
+	fmt.Fprintf(&b, "%s, %s\n", count(errs, "error"), count(warnings, "warning"))
 	for i, f := range found {
 		if i == maxFindings {
 			fmt.Fprintf(&b, "\n... and %d more", len(found)-i)
@@ -163,6 +165,13 @@ func listFindings(found []finding) string {
 		b.WriteString("\n" + f.String())
 	}
 	return b.String()
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // inPath reports whether the PATH of an environment has a program.

@@ -74,11 +74,11 @@ func TestCheck(t *testing.T) {
 	}{
 		{"nothing to check", map[string]string{"package.json": "{}"}, "", []string{"There is nothing to check here"}, ""},
 		{"go clean", map[string]string{"go.mod": "module x\n\ngo 1.21\n", "p.go": "package p\n"}, "", []string{"go vet: clean"}, ""},
-		{"go finding", map[string]string{"go.mod": "module x\n\ngo 1.21\n", "p.go": goFile}, "", []string{"go vet: 1 errors, 0 warnings", "p.go:5: error: fmt.Printf format %d has arg"}, ""},
+		{"go finding", map[string]string{"go.mod": "module x\n\ngo 1.21\n", "p.go": goFile}, "", []string{"go vet: 1 error, 0 warnings", "p.go:5: error: fmt.Printf format %d has arg"}, ""},
 		{"go does not compile", map[string]string{"go.mod": "module x\n\ngo 1.21\n", "p.go": "package p\n\nvar x int = \"a\"\n"}, "", []string{"p.go:3: error: cannot use \"a\""}, ""},
 		{"go.mod broken", map[string]string{"go.mod": "modul x\n", "p.go": "package p\n"}, "", []string{"go.mod:1: error:"}, ""},
 		{"python", map[string]string{"setup.py": "x = 1\n", "bad.py": "def f(:\n"}, "", []string{"bad.py:1"}, ""},
-		{"a command of the project's own", map[string]string{"f": ""}, "printf 'a b.c:3:7: warning: odd\\na b.c:3:7: warning: odd\\nother\\n'; exit 1", []string{"0 errors, 1 warnings", "a b.c:3: warning: odd"}, ""},
+		{"a command of the project's own", map[string]string{"f": ""}, "printf 'a b.c:3:7: warning: odd\\na b.c:3:7: warning: odd\\nother\\n'; exit 1", []string{"0 errors, 1 warning", "a b.c:3: warning: odd"}, ""},
 		{"one that says nothing of a place", map[string]string{"f": ""}, "echo 'Could not resolve host: x' >&2; exit 2", []string{"did not check anything (exit code 2)", "needs the network"}, tool.CodeSandboxDenied},
 		{"one that is missing", map[string]string{"f": ""}, "no-such-checker-x", []string{"A part of the toolchain is missing"}, tool.CodeFailed},
 		{"L68 L70 the fence is the reason", map[string]string{"f": ""}, "touch /usr/handrail-x", []string{"The fence kept it from: writing /usr/handrail-x", "not a mistake in the code"}, tool.CodeSandboxDenied},
