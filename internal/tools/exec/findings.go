@@ -112,7 +112,7 @@ func readCargo(out, errs string) []finding {
 			continue
 		}
 		for _, span := range l.Message.Spans {
-			if span.Primary {
+			if span.Primary && span.File != "" {
 				f := finding{file: span.File, line: fmt.Sprint(span.Line), level: l.Message.Level, message: l.Message.Message}
 				if l.Message.Code != nil {
 					f.code = l.Message.Code.Code
