@@ -267,7 +267,9 @@ func (f *spaces) Close() error {
 	}
 	var err error
 	if f.door != nil {
-		err = f.door.Close()
+		if err = f.door.Close(); errors.Is(err, net.ErrClosed) {
+			err = nil // the server closed it first
+		}
 	}
 	f.watch.close()
 	f.work.Wait()
