@@ -84,7 +84,6 @@ func openNamespaces(ctx context.Context, p Policy) (Fence, error) {
 		f.work.Go(func() { _ = p.Proxy.Serve(f.door) }) // ends with the listener
 	}
 	f.work.Go(func() { f.watch.follow(f) })
-	f.work.Go(f.warm)
 	return f, nil
 }
 
@@ -114,7 +113,14 @@ func (f *spaces) boot(plan *boot.Plan) error {
 		errno := syscall.Errno(body.TakeUint())
 		return &UnavailableError{Driver: Namespaces, Reason: body.TakeStr(), Err: errno}
 	}
-	for _, fd := range files {
+	if len(files) < 3 {
+		boot.CloseAll(files)
+		return &UnavailableError{Driver: Namespaces, Reason: "the fence process sent no slot"}
+	}
+	f.note(body.TakeList())
+	f.slots++
+	f.put(&slotRef{commands: files[0], signals: files[1], pidfd: files[2]})
+	for _, fd := range files[3:] {
 		file := os.NewFile(uintptr(fd), "door")
 		f.door, err = net.FileListener(file)
 		_ = file.Close() // the listener has its own descriptor
@@ -122,14 +128,6 @@ func (f *spaces) boot(plan *boot.Plan) error {
 			return fmt.Errorf("the door of the proxy: %w", err)
 		}
 	}
-	f.mu.Lock()
-	f.slots++
-	f.mu.Unlock()
-	slot, err := f.newSlot()
-	if err != nil {
-		return err
-	}
-	f.put(slot)
 	return nil
 }
 
@@ -153,11 +151,9 @@ func (f *spaces) own(net bool, sock int, started chan<- error) {
 		Env:   []string{boot.Mark + "=" + boot.AsFence},
 		Files: []uintptr{null.Fd(), null.Fd(), null.Fd(), uintptr(sock)},
 		Sys: &syscall.SysProcAttr{
+			// The fence process maps its user itself: without mappings here, Go need
+			// not copy this process's page tables to start it.
 			Cloneflags: flags, Setsid: true, Pdeathsig: syscall.SIGKILL, AmbientCaps: boot.Capabilities(),
-			// Commands keep the numbers of their user, so that files belong to whom
-			// they belong outside.
-			UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
-			GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
 		},
 	})
 	_ = null.Close()     // only read
@@ -271,7 +267,9 @@ func (f *spaces) Close() error {
 	}
 	var err error
 	if f.door != nil {
-		err = f.door.Close()
+		if err = f.door.Close(); errors.Is(err, net.ErrClosed) {
+			err = nil // the server closed it first
+		}
 	}
 	f.watch.close()
 	f.work.Wait()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/handrail-tools/handrail/internal/sandbox/boot"
 )
@@ -17,6 +18,8 @@ const defaultTemp = 2 << 30
 // this kernel does not hold of it.
 func planFor(p Policy, abi int) (*boot.Plan, []string) {
 	plan := &boot.Plan{
+		UID:      uint64(os.Getuid()),
+		GID:      uint64(os.Getgid()),
 		Free:     p.Mode == FullAccess,
 		Root:     p.Workspace,
 		Temp:     uint64(p.Limits.Temp),
@@ -59,7 +62,10 @@ func planFor(p Policy, abi int) (*boot.Plan, []string) {
 	plan.Ruleset = rulesetFor(p, abi, writable, []string{"/dev"}, 0)
 	plan.Filter = filter(filterPolicy{families: families(p, p.Network != NetOff)})
 	limits := p.Limits
-	limits.Processes = 0 // counted by the PID namespace, which root cannot step over
+	// Processes are counted by the PID namespace, which root cannot step over,
+	// and processor time for each command.
+	limits.Processes, limits.CPU = 0, 0
+	plan.CPU = uint64(p.Limits.CPU / time.Second)
 	for what, n := range rlimits(limits) {
 		plan.Limits = append(plan.Limits, [2]uint64{uint64(what), n})
 	}

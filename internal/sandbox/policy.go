@@ -28,7 +28,8 @@ const (
 type Network string
 
 const (
-	// NetOff refuses every network socket. The zero Network means the same.
+	// NetOff refuses every network socket. The zero Network means the same, except
+	// in full-access mode, where it is NetOn.
 	NetOff Network = "off"
 	// NetLoopback gives the session a loopback of its own, on which its commands
 	// reach each other and nothing else.
@@ -79,7 +80,7 @@ type Policy struct {
 	// is missing cannot be held; if a command makes it, Exit.Appeared says so, and
 	// from then on it is read-only.
 	Protected []string
-	// Network says what may be reached; "" is NetOff.
+	// Network says what may be reached; "" is NetOff, or NetOn in full-access mode.
 	Network Network
 	// Proxy answers at the door of NetProxy, and must be set with it and only
 	// with it. The fence closes the listener, not the server.
@@ -137,8 +138,21 @@ func (p Policy) normal() (Policy, error) {
 	p.Unreadable, err = cleanPaths("unreadable", p.Unreadable)
 	bad = append(bad, err)
 	p.Protected, err = cleanProtected(p.Protected)
-	bad = append(bad, err, p.Limits.check())
+	bad = append(bad, err, p.Limits.check(), p.contradiction())
 	return p, errors.Join(bad...)
+}
+
+// contradiction finds folders that are to be hidden and worked in.
+func (p Policy) contradiction() error {
+	var bad []error
+	for _, w := range append([]string{p.Workspace}, p.Writable...) {
+		for _, h := range p.Unreadable {
+			if w != "" && within(w, h) {
+				bad = append(bad, fmt.Errorf("%s is to be hidden, and %s lies in it", h, w))
+			}
+		}
+	}
+	return errors.Join(bad...)
 }
 
 // realFolder resolves links, because a mount and a Landlock rule hold the
@@ -200,9 +214,15 @@ func cleanProtected(list []string) ([]string, error) {
 	return out, errors.Join(bad...)
 }
 
+// minMemory is four times what a fence process takes.
+const minMemory = 64 << 20
+
 func (l Limits) check() error {
 	if l.Memory < 0 || l.Processes < 0 || l.FileSize < 0 || l.CPU < 0 || l.Temp < 0 {
 		return errors.New("limits: none may be negative; 0 means no limit")
+	}
+	if l.Memory > 0 && l.Memory < minMemory {
+		return fmt.Errorf("limits: memory of %d bytes; at least %d, because the fence lives under it, too", l.Memory, int64(minMemory))
 	}
 	if l.CPU > 0 && l.CPU < time.Second {
 		return fmt.Errorf("limits: processor time of %v; the kernel counts whole seconds", l.CPU)

@@ -85,16 +85,16 @@ func processProbes() []probe {
 		{"read memory outside", func(s *scene) error { return vm(unix.SYS_PROCESS_VM_READV, s.victim) }},
 		{"write memory outside", func(s *scene) error { return vm(unix.SYS_PROCESS_VM_WRITEV, s.victim) }},
 		{"open /proc/PID/mem outside", func(s *scene) error { return openFor(fmt.Sprintf("/proc/%d/mem", s.victim), os.O_RDWR) }},
-		{"read /proc/PID/environ outside", func(s *scene) error { return openFor(fmt.Sprintf("/proc/%d/environ", s.victim), os.O_RDONLY) }},
-		{"read the owner's environ", func(s *scene) error { return openFor(fmt.Sprintf("/proc/%d/environ", s.owner), os.O_RDONLY) }},
+		{"read /proc/PID/environ outside", func(s *scene) error { return readSome(fmt.Sprintf("/proc/%d/environ", s.victim)) }},
+		{"read the owner's environ", func(s *scene) error { return readSome(fmt.Sprintf("/proc/%d/environ", s.owner)) }},
 		{"F059 read the parent's environ", func(*scene) error {
-			return openFor(fmt.Sprintf("/proc/%d/environ", os.Getppid()), os.O_RDONLY)
+			return readSome(fmt.Sprintf("/proc/%d/environ", os.Getppid()))
 		}},
 		{"see the command line of a process outside", func(s *scene) error {
-			return openFor(fmt.Sprintf("/proc/%d/cmdline", s.victim), os.O_RDONLY)
+			return readSome(fmt.Sprintf("/proc/%d/cmdline", s.victim))
 		}},
 		{"open /proc/1/mem", func(*scene) error { return openFor("/proc/1/mem", os.O_RDWR) }},
-		{"read /proc/1/environ", func(*scene) error { return openFor("/proc/1/environ", os.O_RDONLY) }},
+		{"read /proc/1/environ", func(*scene) error { return readSome("/proc/1/environ") }},
 		{"open a descriptor of PID 1", func(*scene) error {
 			_, err := os.Readlink("/proc/1/fd/0")
 			return err

@@ -83,7 +83,20 @@ func openFor(path string, flags int) error {
 	return err
 }
 
-const fdcwd = ^uintptr(99)
+// readSome reads the first byte: some files of /proc can be opened and are
+// empty for those who may not read them.
+func readSome(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer silent(f)
+	_, err = f.Read(make([]byte, 1))
+	if errors.Is(err, io.EOF) {
+		err = syscall.ENODATA
+	}
+	return err
+}
 
 func socket(domain, kind, proto int) error {
 	s, err := unix.Socket(domain, kind, proto)

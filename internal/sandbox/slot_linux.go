@@ -18,11 +18,18 @@ import (
 	"github.com/handrail-tools/handrail/internal/sandbox/boot"
 )
 
-// slotRef is our side of a slot: the socket for commands, the one for
-// signals, and what stands for its PID 1.
+// slotRef is our side of a slot: its socket, its stub's socket, and what stands
+// for the stub.
 type slotRef struct {
 	commands, signals, pidfd int
 	runs                     int
+}
+
+// dead says that somebody killed the stub, and with it all in its namespace.
+func (s *slotRef) dead() bool {
+	fds := []unix.PollFd{{Fd: int32(s.pidfd), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n > 0
 }
 
 func (s *slotRef) close() { boot.CloseAll([]int{s.commands, s.signals, s.pidfd}) }
@@ -104,20 +111,6 @@ func (f *spaces) shrinkOne() {
 	}
 }
 
-// warm makes a second slot, so that the first command need not be alone.
-func (f *spaces) warm() {
-	f.mu.Lock()
-	if f.closed || f.slots >= idleSlots {
-		f.mu.Unlock()
-		return
-	}
-	f.slots++
-	f.mu.Unlock()
-	if s, err := f.newSlot(); err == nil {
-		f.put(s)
-	}
-}
-
 func (f *spaces) Start(ctx context.Context, s Spec) (Proc, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -165,12 +158,13 @@ type slotProc struct {
 	mu     sync.Mutex
 	slot   *slotRef
 	killed bool
+	broken bool // the slot cannot be used again
 }
 
 // begin sends the command to its slot. On an error the slot is given back or
 // let go.
 func (p *slotProc) begin(s Spec) error {
-	c := boot.Command{Path: s.Path, Dir: s.Dir, Argv: s.Argv, Env: s.Env, Keep: s.Keep}
+	c := boot.Command{Path: s.Path, Dir: s.Dir, Argv: s.Argv, Env: s.Env}
 	var files []*os.File
 	if s.Terminal != nil {
 		c.Terminal, c.Rows, c.Cols = true, s.Terminal.Rows, s.Terminal.Cols
@@ -210,6 +204,10 @@ func (p *slotProc) begun(s Spec) error {
 	}
 	if kind == boot.Failed {
 		errno := syscall.Errno(body.TakeUint())
+		if p.slot.dead() {
+			p.drop()
+			return errSlotGone
+		}
 		p.fence.put(p.slot)
 		what, name := body.TakeStr(), s.Path
 		if what == "chdir" {
@@ -219,7 +217,7 @@ func (p *slotProc) begun(s Spec) error {
 	}
 	if len(got) > 0 {
 		p.pid = pidOf(got[0])
-		_ = unix.Close(got[0]) // the slot's signals reach the command
+		_ = unix.Close(got[0]) // the stub's signals reach the command
 	}
 	if len(got) > 1 {
 		_ = unix.SetNonblock(got[1], true) // so that a read can be given up
@@ -244,31 +242,66 @@ func (p *slotProc) follow() {
 	var buf [256]byte
 	kind, body, files, err := boot.Recv(p.slot.commands, buf[:])
 	boot.CloseAll(files)
-	kept := false
-	if err == nil && kind == boot.Ended {
+	ended := err == nil && kind == boot.Ended && !p.slot.dead()
+	if ended {
 		p.exit = exitFrom(boot.TakeEnd(body))
-		kept = p.exit.Left && p.keep
+		p.exit.Left = p.exit.Left && p.ask(boot.AskAny) == 1
 		p.exit.Appeared = p.fence.watch.after(p.fence)
+		if p.exit.Left && !p.keep {
+			p.ask(boot.AskKill)
+		}
 	} else {
 		p.lost(err)
 	}
-	if kept {
+	if p.exit.Left && p.keep {
 		close(p.ended)
-		if kind, _, files, err = boot.Recv(p.slot.commands, buf[:]); err == nil {
-			boot.CloseAll(files)
+		for p.ask(boot.AskAny) == 1 {
+			time.Sleep(goneEvery)
 		}
+		defer p.leave(ended)
+		return
 	}
+	p.leave(ended)
+	close(p.ended)
+}
+
+// leave gives the slot back when it is whole, and lets it go when it is not.
+func (p *slotProc) leave(ended bool) {
 	p.mu.Lock()
-	if err == nil && (kind == boot.Ended || kind == boot.Gone) {
+	defer p.mu.Unlock()
+	if ended && !p.broken {
 		p.fence.put(p.slot)
 	} else {
 		p.drop()
 	}
 	p.slot = nil
-	p.mu.Unlock()
-	if !kept {
-		close(p.ended)
+}
+
+// ask asks the stub of the slot; -1 says that the slot is gone.
+func (p *slotProc) ask(what byte) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.askLocked(what)
+}
+
+// askLocked waits for the stub's answer, because a signal that is still under
+// way when the command ends would hit the next one.
+func (p *slotProc) askLocked(what byte) int {
+	if p.slot == nil || p.broken {
+		return -1
 	}
+	b := [1]byte{what}
+	n, err := unix.Write(p.slot.signals, b[:])
+	for err == nil {
+		if n, err = unix.Read(p.slot.signals, b[:]); !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	if err != nil || n != 1 {
+		p.broken = true
+		return -1
+	}
+	return int(b[0])
 }
 
 // lost sets the end of a command whose slot went away.
@@ -322,30 +355,11 @@ func (p *slotProc) Wait() (Exit, error) {
 }
 
 func (p *slotProc) Signal(sig syscall.Signal) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.signal(sig)
-}
-
-// signal waits for the slot's answer, because a signal that is still under way
-// when the command ends would hit the next one.
-func (p *slotProc) signal(sig syscall.Signal) error {
-	if p.slot == nil {
-		return nil
-	}
 	if sig < 1 || sig > 64 {
 		return fmt.Errorf("signal %d: %w", sig, syscall.EINVAL)
 	}
-	var b [1]byte
-	b[0] = byte(sig)
-	if _, err := unix.Write(p.slot.signals, b[:]); err != nil {
-		return nil // the slot is gone, and with it the command
-	}
-	for {
-		if _, err := unix.Read(p.slot.signals, b[:]); !errors.Is(err, unix.EINTR) {
-			return nil
-		}
-	}
+	p.ask(byte(sig)) // -1: the slot is gone, and with it the command
+	return nil
 }
 
 // killGrace is how long a slot may take to empty itself before it is killed
@@ -355,15 +369,17 @@ const killGrace = 500 * time.Millisecond
 func (p *slotProc) Kill() error {
 	p.mu.Lock()
 	p.killed = true
-	err := p.signal(syscall.SIGKILL)
+	p.askLocked(byte(syscall.SIGKILL))
 	p.mu.Unlock()
 	select {
 	case <-p.gone:
-		return err
+		return nil
 	case <-time.After(killGrace):
 	}
+	var err error
 	p.mu.Lock()
 	if p.slot != nil {
+		p.broken = true
 		err = unix.PidfdSendSignal(p.slot.pidfd, unix.SIGKILL, nil, 0)
 	}
 	p.mu.Unlock()

@@ -5,17 +5,18 @@ package boot
 import (
 	"runtime"
 	"syscall"
+	"unsafe"
 )
 
 // Supported says that this package can build fences on this system.
 const Supported = true
 
-// Mark is the one variable in the environment of a fence process or a slot. It
-// means something only to PID 1 of a namespace with a socket as its file 3.
+// Mark is the variable in the environment of a fence process, and AsFence its
+// value. It means something only to PID 1 of a namespace with a socket as its
+// file 3.
 const (
 	Mark    = "HANDRAIL_FENCE"
 	AsFence = "fence"
-	asSlot  = "slot"
 )
 
 // DoorPort is where the proxy of a session listens, on the loopback of the
@@ -24,9 +25,9 @@ const (
 const DoorPort = 3128
 
 // Capabilities are what a fence process keeps in its own user namespace:
-// SETPCAP, NET_ADMIN, SYS_CHROOT and SYS_ADMIN, to build namespaces and to drop
-// all of it in the slots.
-func Capabilities() []uintptr { return []uintptr{8, 12, 18, 21} }
+// SETPCAP, NET_ADMIN, SYS_CHROOT, SYS_PTRACE and SYS_ADMIN, to build namespaces,
+// to enter those of its slots, and to drop all of it there.
+func Capabilities() []uintptr { return []uintptr{8, 12, 18, 19, 21} }
 
 // An init function, because a fence process must not become the program that
 // it was started from.
@@ -34,8 +35,7 @@ func init() {
 	if syscall.Getpid() != 1 {
 		return
 	}
-	as, ok := syscall.Getenv(Mark)
-	if !ok || as != AsFence && as != asSlot {
+	if as, _ := syscall.Getenv(Mark); as != AsFence {
 		return
 	}
 	if _, err := syscall.GetsockoptInt(3, syscall.SOL_SOCKET, syscall.SO_TYPE); err != nil {
@@ -43,11 +43,7 @@ func init() {
 	}
 	runtime.LockOSThread()
 	closeOnExec(3)
-	if as == AsFence {
-		fence()
-	} else {
-		slot()
-	}
+	fence()
 	syscall.Exit(0)
 }
 
@@ -56,16 +52,16 @@ type state struct {
 	plan    *Plan
 	masks   masks
 	ruleset int
-	spare   *newSlot
+	thread  chan<- *slot // one that waits for a slot, or nil
 	buf     [maxDatagram]byte
 }
 
 // fence builds the fence and serves its owner until the socket closes. When it
 // exits, the kernel kills everything in its PID namespace.
 func fence() {
-	ignore(syscall.SIGCHLD) // slots that end need nobody to wait for them
-	_ = prctl(4 /* PR_SET_DUMPABLE */, 0, 0)
 	s := &state{ruleset: -1}
+	// The first slot's thread starts up beside the making of the mounts.
+	s.thread = s.newThread()
 	_, body, files, err := Recv(3, s.buf[:])
 	CloseAll(files)
 	if err != nil {
@@ -74,11 +70,10 @@ func fence() {
 	s.plan = takePlan(body)
 	if body.Bad {
 		err = syscall.EBADMSG
+	} else {
+		err = s.plan.mapUser()
 	}
-	if err == nil {
-		// The first slot starts up while the mounts are made.
-		s.spare, err = fork()
-	}
+	_ = prctl(4 /* PR_SET_DUMPABLE */, 0, 0)
 	door := -1
 	if err == nil {
 		door, err = s.setUp()
@@ -87,17 +82,34 @@ func fence() {
 		_ = Send(3, failure(err)) // the owner is gone, too: nobody is left to tell
 		return
 	}
-	ready := []byte{Ready}
 	if door >= 0 {
-		err = Send(3, ready, door)
+		err = s.sendSlot(Ready, door)
 		syscall.Close(door)
 	} else {
-		err = Send(3, ready)
+		err = s.sendSlot(Ready)
 	}
 	for err == nil {
 		err = s.serve()
 	}
 }
+
+// mapUser gives this user namespace its one user and group, under the numbers
+// that they have outside, so that files belong to whom they belong there.
+func (p *Plan) mapUser() error {
+	for _, m := range [][2]string{{"setgroups", "deny"}, {"gid_map", idMap(p.GID)}, {"uid_map", idMap(p.UID)}} {
+		fd, err := syscall.Open("/proc/self/"+m[0], syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
+		if err == nil {
+			_, err = syscall.Write(fd, []byte(m[1]))
+			syscall.Close(fd)
+		}
+		if err != nil {
+			return wrap("writing "+m[0]+" of a user namespace", err)
+		}
+	}
+	return nil
+}
+
+func idMap(id uint64) string { return decimal(id) + " " + decimal(id) + " 1" }
 
 // setUp makes the fence and returns the listener of its door, or -1.
 func (s *state) setUp() (door int, err error) {
@@ -113,6 +125,12 @@ func (s *state) setUp() (door int, err error) {
 	if s.plan.Door {
 		if door, err = listen(); err != nil {
 			return door, wrap("opening the door of the proxy", err)
+		}
+	}
+	for _, l := range s.plan.Limits {
+		// Commands inherit them from here; this process stays far below.
+		if err := setLimit(int(l[0]), l[1]); err != nil {
+			return door, wrap("a resource limit", err)
 		}
 	}
 	if !s.plan.Ruleset.Empty() {
@@ -131,21 +149,7 @@ func (s *state) serve() error {
 	}
 	switch kind {
 	case AskSlot:
-		n := s.spare
-		s.spare = nil
-		if n == nil {
-			if n, err = fork(); err != nil {
-				return Send(3, failure(err))
-			}
-		}
-		defer n.close()
-		notes, err := n.finish(s)
-		if err != nil {
-			return Send(3, failure(err))
-		}
-		b := &Buf{B: []byte{HaveSlot}}
-		b.List(notes)
-		return Send(3, b.B, n.commands, n.signals, n.pidfd)
+		return s.sendSlot(HaveSlot)
 	case AskHide, AskLock:
 		for _, path := range body.TakeList() {
 			do := s.masks.hide
@@ -164,56 +168,17 @@ func (s *state) serve() error {
 	return Send(3, failure(syscall.EBADMSG))
 }
 
-// newSlot is our side of a slot.
-type newSlot struct{ commands, signals, pidfd int }
-
-func (n *newSlot) close() { CloseAll([]int{n.commands, n.signals, n.pidfd}) }
-
-// fork starts a slot, which waits for finish.
-func fork() (*newSlot, error) {
-	var pairs [2][2]int
-	for i := range pairs {
-		var err error
-		if pairs[i], err = syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_SEQPACKET|syscall.SOCK_CLOEXEC, 0); err != nil {
-			return nil, wrap("sockets of a slot", err)
-		}
-		defer syscall.Close(pairs[i][1])
-	}
-	n := &newSlot{commands: pairs[0][0], signals: pairs[1][0], pidfd: -1}
-	_, err := syscall.ForkExec("/proc/self/exe", []string{"handrail-slot"}, &syscall.ProcAttr{
-		Env:   []string{Mark + "=" + asSlot},
-		Files: []uintptr{0, 1, 2, uintptr(pairs[0][1]), uintptr(pairs[1][1])},
-		Sys:   &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, AmbientCaps: Capabilities(), PidFD: &n.pidfd},
-	})
+// sendSlot makes a slot and hands it to the owner.
+func (s *state) sendSlot(kind byte, more ...int) error {
+	ends, notes, err := s.newSlot()
 	if err != nil {
-		n.close()
-		return nil, wrap("starting a slot", err)
+		return Send(3, failure(err))
 	}
-	return n, nil
-}
-
-// finish tells a slot that the mounts stand, and waits until it is ready.
-func (n *newSlot) finish(s *state) (notes []string, err error) {
-	b := &Buf{B: []byte{0}}
-	s.plan.slotPart(b)
-	if s.ruleset >= 0 {
-		err = Send(n.commands, b.B, s.ruleset)
-	} else {
-		err = Send(n.commands, b.B)
-	}
-	if err != nil {
-		return nil, wrap("telling a slot", err)
-	}
-	kind, body, files, err := Recv(n.commands, s.buf[:])
-	CloseAll(files)
-	switch {
-	case err != nil:
-		return nil, wrap("waiting for a slot", err)
-	case kind == Failed:
-		e := syscall.Errno(body.TakeUint())
-		return nil, &trouble{"a slot: " + body.TakeStr(), e}
-	}
-	return body.TakeList(), nil
+	b := &Buf{B: []byte{kind}}
+	b.List(notes)
+	err = Send(3, b.B, append(ends[:], more...)...)
+	CloseAll(ends[:])
+	return err
 }
 
 // loopbackUp sets the loopback interface of this network namespace up.
@@ -242,4 +207,16 @@ func listen() (int, error) {
 		return -1, err
 	}
 	return sock, nil
+}
+
+// setFlags sets IFF_UP and IFF_RUNNING on the loopback interface.
+func setFlags(sock int) error {
+	var req [40]byte // struct ifreq: the name, then the flags
+	copy(req[:], "lo")
+	req[16], req[17] = 0x41, 0
+	_, _, e := syscall.Syscall(syscall.SYS_IOCTL, uintptr(sock), syscall.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&req)))
+	if e != 0 {
+		return e
+	}
+	return nil
 }

@@ -5,6 +5,8 @@ package boot
 // A Plan is all that a fence process is told. Every path in it is absolute and
 // free of symbolic links.
 type Plan struct {
+	// UID and GID are those of the owner.
+	UID, GID uint64
 	// Free leaves the file system writable and /tmp, /run and /dev as they are.
 	Free bool
 	// Writable are the trees that commands may write in. Visible are those that
@@ -24,6 +26,8 @@ type Plan struct {
 	Filter  []byte
 	// Limits are resource limits of each process by number, soft and hard the same.
 	Limits [][2]uint64
+	// CPU is how many seconds of processor time a command may use, or 0.
+	CPU uint64
 	// Pids is how many processes and threads one command may have, or 0.
 	Pids uint64
 }
@@ -32,6 +36,8 @@ type Plan struct {
 func (p *Plan) Bytes() []byte {
 	b := &Buf{B: []byte{0}}
 	b.Uint(flag(p.Free) | flag(p.Loopback)<<1 | flag(p.Door)<<2)
+	b.Uint(p.UID)
+	b.Uint(p.GID)
 	b.List(p.Writable)
 	b.List(p.Visible)
 	b.Str(p.Root)
@@ -47,33 +53,22 @@ func (p *Plan) Bytes() []byte {
 		b.Str(rule.Path)
 		b.Uint(rule.Access)
 	}
-	p.slotPart(b)
-	return b.B
-}
-
-// slotPart writes what a slot needs to know.
-func (p *Plan) slotPart(b *Buf) {
 	b.Str(string(p.Filter))
 	b.Uint(p.Pids)
+	b.Uint(p.CPU)
 	b.Uint(uint64(len(p.Limits)))
 	for _, l := range p.Limits {
 		b.Uint(l[0])
 		b.Uint(l[1])
 	}
-}
-
-func (p *Plan) takeSlotPart(b *Buf) {
-	p.Filter = []byte(b.TakeStr())
-	p.Pids = b.TakeUint()
-	for n := b.TakeUint(); n > 0 && !b.Bad; n-- {
-		p.Limits = append(p.Limits, [2]uint64{b.TakeUint(), b.TakeUint()})
-	}
+	return b.B
 }
 
 func takePlan(b *Buf) *Plan {
 	p := &Plan{}
 	f := b.TakeUint()
 	p.Free, p.Loopback, p.Door = f&1 != 0, f&2 != 0, f&4 != 0
+	p.UID, p.GID = b.TakeUint(), b.TakeUint()
 	p.Writable = b.TakeList()
 	p.Visible = b.TakeList()
 	p.Root = b.TakeStr()
@@ -84,7 +79,11 @@ func takePlan(b *Buf) *Plan {
 	for n := b.TakeUint(); n > 0 && !b.Bad; n-- {
 		p.Ruleset.Rules = append(p.Ruleset.Rules, Rule{b.TakeStr(), b.TakeUint()})
 	}
-	p.takeSlotPart(b)
+	p.Filter = []byte(b.TakeStr())
+	p.Pids, p.CPU = b.TakeUint(), b.TakeUint()
+	for n := b.TakeUint(); n > 0 && !b.Bad; n-- {
+		p.Limits = append(p.Limits, [2]uint64{b.TakeUint(), b.TakeUint()})
+	}
 	return p
 }
 
@@ -102,14 +101,13 @@ type Command struct {
 	Argv, Env  []string
 	Terminal   bool
 	Rows, Cols uint16
-	Keep       bool
 }
 
 // Bytes returns the command as a message.
 func (c *Command) Bytes() []byte {
 	b := &Buf{B: make([]byte, 0, 1<<10)}
 	b.B = append(b.B, AskRun)
-	b.Uint(flag(c.Terminal) | flag(c.Keep)<<1 | uint64(c.Rows)<<16 | uint64(c.Cols)<<32)
+	b.Uint(flag(c.Terminal) | uint64(c.Rows)<<16 | uint64(c.Cols)<<32)
 	b.Str(c.Path)
 	b.Str(c.Dir)
 	b.List(c.Argv)
@@ -119,14 +117,14 @@ func (c *Command) Bytes() []byte {
 
 func takeCommand(b *Buf) *Command {
 	f := b.TakeUint()
-	c := &Command{Terminal: f&1 != 0, Keep: f&2 != 0, Rows: uint16(f >> 16), Cols: uint16(f >> 32)}
+	c := &Command{Terminal: f&1 != 0, Rows: uint16(f >> 16), Cols: uint16(f >> 32)}
 	c.Path, c.Dir = b.TakeStr(), b.TakeStr()
 	c.Argv, c.Env = b.TakeList(), b.TakeList()
 	return c
 }
 
 // An End is how a command ended: its wait status, its use of the machine, and
-// whether processes of it were left.
+// whether processes of it may be left.
 type End struct {
 	Status            uint32
 	UserUS, SystemUS  uint64

@@ -8,170 +8,175 @@ import (
 	"unsafe"
 )
 
-const noMore = syscall.ECHILD
+// slot is where one command at a time runs: a thread of the fence process that
+// has entered the namespaces of a stub and given up every right, and forks the
+// commands. So the fence process is their parent and knows how they end.
+type slot struct {
+	commands int // our end of its socket
+	children int // what shows the processes that were left to the stub, or -1
+	cpu      uint64
+	pidfd    int  // the stub
+	ownProc  bool // the stub has a /proc of its own
+	ready    chan error
+}
 
-// slot is PID 1 of the namespace of one command at a time. Its main thread
-// gives up every right, then starts what it is told to and reaps what is left.
-// Everything that a command could do to it, it could do to itself.
-func slot() {
-	var buf [maxDatagram]byte
-	_, body, files, err := Recv(3, buf[:])
+// newSlot makes a slot and returns the owner's ends: its socket, the stub's
+// socket and the stub's pidfd.
+func (s *state) newSlot() (ends [3]int, notes []string, err error) {
+	var pairs [2][2]int
+	for i := range pairs {
+		if pairs[i], err = syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_SEQPACKET|syscall.SOCK_CLOEXEC, 0); err != nil {
+			if i > 0 {
+				CloseAll(pairs[0][:])
+			}
+			return ends, nil, wrap("sockets of a slot", err)
+		}
+	}
+	reap() // what became of earlier slots
+	init := newStub(pairs[1][1], s.plan.Pids)
+	pidfd, errno := init.fork()
+	syscall.Close(pairs[1][1])
+	ends = [3]int{pairs[0][0], pairs[1][0], int(pidfd)}
+	if errno != 0 {
+		CloseAll(append(ends[:2], pairs[0][1]))
+		return ends, nil, &trouble{"forking a slot", errno}
+	}
+	notes, err = greeting(pairs[1][0])
+	if err == nil {
+		sl := &slot{
+			commands: pairs[0][1], children: -1, cpu: s.plan.CPU,
+			pidfd: int(pidfd), ownProc: len(notes) == 0 || notes[0] == "pids", ready: make(chan error),
+		}
+		t := s.thread
+		if s.thread = nil; t == nil {
+			t = s.newThread()
+		}
+		t <- sl
+		err = <-sl.ready
+	} else {
+		syscall.Close(pairs[0][1])
+	}
 	if err != nil {
-		return
+		CloseAll(ends[:])
 	}
-	p := &Plan{}
-	p.takeSlotPart(body)
-	ruleset := -1
-	if len(files) > 0 {
-		ruleset = files[0]
+	return ends, notes, err
+}
+
+// greeting reads what a stub could not have.
+func greeting(sock int) (notes []string, err error) {
+	var say [2]byte
+	n, err := syscall.Read(sock, say[:])
+	switch {
+	case err != nil:
+		return nil, wrap("waiting for a slot", err)
+	case n != 2:
+		return nil, &trouble{"waiting for a slot", syscall.EPIPE}
+	case say[0] == Failed:
+		return nil, &trouble{"the mounts of a slot", syscall.Errno(say[1])}
+	case say[0] != 0:
+		return []string{"proc: " + syscall.Errno(say[0]).Error()}, nil
+	case say[1] != 0:
+		return []string{"pids"}, nil
 	}
-	notes, err := settle(p, ruleset)
-	if ruleset >= 0 {
-		syscall.Close(ruleset)
-	}
-	if err != nil {
-		_ = Send(3, failure(err)) // the fence is gone, too
-		return
-	}
-	b := &Buf{B: []byte{Ready}}
-	b.List(notes)
-	for err = Send(3, b.B); err == nil; {
-		err = runNext(buf[:])
+	return nil, nil
+}
+
+// reap takes the stubs that ended. They send no signal, and only a wait for
+// such children sees them.
+func reap() {
+	const wclone = 0x80000000
+	for {
+		if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG|wclone, nil); err != nil || pid <= 0 {
+			return
+		}
 	}
 }
 
-// settle makes the slot's own view and gives up its rights, in the order in
-// which each step still has the right that it needs.
-func settle(p *Plan, ruleset int) (notes []string, err error) {
-	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGTERM, syscall.SIGTRAP, syscall.SIGSYS} {
-		// Commands may send these to their PID 1, for which Go has handlers that
-		// end the program. What is started gets the default back.
-		ignore(sig)
-	}
-	if err := syscall.Unshare(syscall.CLONE_NEWNS | syscall.CLONE_FS); err != nil {
-		return nil, wrap("a mount namespace", err)
-	}
-	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_SLAVE, ""); err != nil {
-		return nil, wrap("following the fence's mounts", err)
-	}
-	const flags = syscall.MS_NOSUID | syscall.MS_NODEV | syscall.MS_NOEXEC
-	if err := syscall.Mount("proc", "/proc", "proc", flags, ""); err != nil {
-		notes = append(notes, "proc: "+err.Error())
-	} else {
-		if p.Pids > 0 && limitPids(p.Pids) != nil {
-			notes = append(notes, "pids")
+// newThread starts a thread that becomes the slot which is sent to it. It
+// ends with its goroutine, because it is never unlocked.
+func (s *state) newThread() chan<- *slot {
+	c := make(chan *slot)
+	go func() {
+		runtime.LockOSThread()
+		err := wrap("a thread of its own", syscall.Unshare(syscall.CLONE_FS))
+		sl := <-c
+		defer func() { CloseAll([]int{sl.commands, sl.children}) }()
+		if err == nil {
+			err = s.enter(sl)
 		}
-		if err := setAttr(atFdcwd, "/proc", 0, attrReadOnly); err != nil {
-			return nil, wrap("making /proc read-only", err)
+		sl.ready <- err
+		if err == nil {
+			sl.serve()
 		}
+	}()
+	return c
+}
+
+// enter moves the thread into the namespaces of the slot's stub and gives up
+// its rights, each step while the right for it is there.
+func (s *state) enter(sl *slot) error {
+	_, _, e := syscall.RawSyscall(sysSetns, uintptr(sl.pidfd), syscall.CLONE_NEWPID|syscall.CLONE_NEWNS, 0)
+	if e != 0 {
+		return &trouble{"entering a slot", e}
 	}
-	if err := syscall.Chdir("/"); err != nil {
-		return nil, wrap("the root of the new view", err)
-	}
-	for _, l := range p.Limits {
-		if err := setLimit(int(l[0]), l[1]); err != nil {
-			return nil, wrap("a resource limit", err)
+	if sl.ownProc {
+		fd, err := syscall.Open("/proc/1/task/1/children", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+		if err == nil {
+			sl.children = fd // a kernel without it is asked by way of the stub
 		}
-	}
-	signals := make(chan error)
-	go relaySignals(signals)
-	if err := <-signals; err != nil {
-		return nil, err
-	}
-	if err := prctl(4 /* PR_SET_DUMPABLE */, 0, 0); err != nil {
-		return nil, wrap("hiding the memory of PID 1", err)
 	}
 	if err := DropCapabilities(); err != nil {
-		return nil, err
-	}
-	return notes, RestrictThread(ruleset, p.Filter)
-}
-
-// limitPids bounds how many processes and threads there may be in this PID
-// namespace. The kernel takes no number below 301.
-func limitPids(n uint64) error {
-	fd, err := syscall.Open("/proc/sys/kernel/pid_max", syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
-	if err != nil {
 		return err
 	}
-	defer syscall.Close(fd)
-	_, err = syscall.Write(fd, []byte(decimal(max(n, 301))))
-	return err
+	return RestrictThread(s.ruleset, s.plan.Filter)
 }
 
-// relaySignals sends each signal number that comes from the owner to every
-// process of the slot. It has a thread of its own, because the other one waits.
-func relaySignals(ready chan<- error) {
-	runtime.LockOSThread()
-	err := DropCapabilities()
-	ready <- err
-	if err != nil {
-		return
-	}
-	var b [8]byte
-	for {
-		n, err := syscall.Read(4, b[:])
-		if err == syscall.EINTR {
-			continue
-		}
-		if err != nil || n < 1 {
-			syscall.Exit(0) // the owner let go of the slot
-		}
-		_ = syscall.Kill(-1, syscall.Signal(b[0])) // ESRCH: nothing is there
-		_, _ = syscall.Write(4, b[:1])             // the owner waits, or is gone
+// serve runs commands until the owner lets go of the slot.
+func (sl *slot) serve() {
+	var err error
+	buf := make([]byte, maxDatagram)
+	for err == nil {
+		err = sl.next(buf)
 	}
 }
 
-// runNext runs one command and reports its end. An error means that the owner
-// is gone.
-func runNext(buf []byte) error {
-	kind, body, files, err := Recv(3, buf)
+// next runs one command and reports its end. An error means that the owner is
+// gone.
+func (sl *slot) next(buf []byte) error {
+	kind, body, files, err := Recv(sl.commands, buf)
 	if err != nil {
 		return err
 	}
 	if kind != AskRun {
 		CloseAll(files)
-		return Send(3, failure(syscall.EBADMSG))
+		return Send(sl.commands, failure(syscall.EBADMSG))
 	}
 	c := takeCommand(body)
-	pid, err := begin(c, body.Bad, files)
-	if err != nil {
-		if _, told := err.(*trouble); !told {
-			return err // nobody to tell
-		}
-		return Send(3, failure(err))
+	pid, err := sl.begin(c, body.Bad, files)
+	if pid == 0 {
+		return Send(sl.commands, failure(err))
 	}
 	end := waitFor(pid)
-	left := false
-	for {
-		// Without WNOHANG this would wait for what was left behind.
-		other, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
-		if err == noMore {
-			break
-		}
-		if err == nil && other == 0 {
-			left = true
-			break
-		}
+	end.Left = sl.left()
+	if err != nil {
+		return err
 	}
-	end.Left = left
-	if left && c.Keep {
-		if err := Send(3, end.bytes()); err != nil {
-			return err
-		}
-		reap()
-		return Send(3, []byte{Gone})
-	}
-	for left {
-		_ = syscall.Kill(-1, syscall.SIGKILL) // ESRCH: they ended meanwhile
-		other, err := syscall.Wait4(-1, nil, 0, nil)
-		left = err != noMore || other > 0
-	}
-	return Send(3, end.bytes())
+	return Send(sl.commands, end.bytes())
 }
 
-// begin starts the command and says so.
-func begin(c *Command, bad bool, files []int) (pid int, err error) {
+// left says that the stub may have processes to look after.
+func (sl *slot) left() bool {
+	if sl.children < 0 {
+		return true
+	}
+	var b [8]byte
+	n, err := syscall.Pread(sl.children, b[:], 0)
+	return err != nil || n != 0
+}
+
+// begin starts the command and says so. A number with an error means that the
+// command runs and there was nobody to tell.
+func (sl *slot) begin(c *Command, bad bool, files []int) (pid int, err error) {
 	defer CloseAll(files)
 	if bad || !c.Terminal && len(files) != 3 {
 		return 0, &trouble{"a command", syscall.EBADMSG}
@@ -198,8 +203,19 @@ func begin(c *Command, bad bool, files []int) (pid int, err error) {
 		return 0, wrap(blame(c.Dir), err)
 	}
 	defer syscall.Close(pidfd)
+	if sl.cpu > 0 {
+		// The limit of this process would count the fence's own time.
+		limitCPU(pid, sl.cpu)
+	}
 	answer[0] = pidfd
-	return pid, Send(3, []byte{Begun}, answer...)
+	return pid, Send(sl.commands, []byte{Begun}, answer...)
+}
+
+// limitCPU sets the processor time of a command. Its program has begun, but not
+// got as far as starting another, which would inherit none.
+func limitCPU(pid int, seconds uint64) {
+	lim := [2]uint64{seconds, seconds}
+	_, _, _ = syscall.RawSyscall6(sysPrlimit, uintptr(pid), 0 /* RLIMIT_CPU */, uintptr(unsafe.Pointer(&lim)), 0, 0, 0) // ESRCH: it ended already
 }
 
 // blame says which of the two names a failed start speaks of.
@@ -212,28 +228,18 @@ func blame(dir string) string {
 	return "start"
 }
 
-// waitFor waits for the end of pid, and reaps whatever else ends before.
+// waitFor waits for the end of pid.
 func waitFor(pid int) End {
 	for {
 		var ws syscall.WaitStatus
 		var use syscall.Rusage
-		got, err := syscall.Wait4(-1, &ws, 0, &use)
-		if err == syscall.EINTR || err == nil && got != pid {
+		if _, err := syscall.Wait4(pid, &ws, 0, &use); err == syscall.EINTR {
 			continue
 		}
 		return End{
 			Status: uint32(ws),
 			UserUS: uint64(use.Utime.Nano() / 1000), SystemUS: uint64(use.Stime.Nano() / 1000),
 			MaxRSSKiB: uint64(use.Maxrss), InBlock: uint64(use.Inblock), OutBlock: uint64(use.Oublock),
-		}
-	}
-}
-
-// reap waits until no process is left.
-func reap() {
-	for {
-		if _, err := syscall.Wait4(-1, nil, 0, nil); err == noMore {
-			return
 		}
 	}
 }
@@ -260,16 +266,4 @@ func terminal(rows, cols uint16) (master, slave int, err error) {
 		return -1, -1, e
 	}
 	return master, int(fd), nil
-}
-
-// setFlags sets IFF_UP and IFF_RUNNING on the loopback interface.
-func setFlags(sock int) error {
-	var req [40]byte // struct ifreq: the name, then the flags
-	copy(req[:], "lo")
-	req[16], req[17] = 0x41, 0
-	_, _, e := syscall.Syscall(syscall.SYS_IOCTL, uintptr(sock), syscall.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&req)))
-	if e != 0 {
-		return e
-	}
-	return nil
 }

@@ -107,12 +107,6 @@ func setLimit(what int, n uint64) error {
 	return nil
 }
 
-// ignore makes the kernel drop a signal to this process.
-func ignore(sig syscall.Signal) {
-	act := [4]uintptr{1} // SIG_IGN
-	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
-}
-
 // makeFolders makes path and its parents.
 func makeFolders(path string) error {
 	for i := 1; i <= len(path); i++ {

@@ -6,5 +6,6 @@ const (
 	sysSeccomp     = 317
 	sysMemfdCreate = 319
 	sysPrlimit     = 302
+	sysSetns       = 308
 	sysStatx       = 332
 )

@@ -6,5 +6,6 @@ const (
 	sysSeccomp     = 277
 	sysMemfdCreate = 279
 	sysPrlimit     = 261
+	sysSetns       = 268
 	sysStatx       = 291
 )

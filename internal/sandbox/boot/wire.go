@@ -18,11 +18,10 @@ const (
 	AskRun byte = 'X' // a Command with its files; answered by Begun or Failed, then Ended
 
 	// Answers.
-	Ready    byte = 'R' // the fence stands: list of notes; the door's listener as a file, if any
-	HaveSlot byte = 'T' // the command socket, the signal socket and the slot's pidfd
+	Ready    byte = 'R' // the fence stands: its first slot as in HaveSlot, then the door's listener, if any
+	HaveSlot byte = 'T' // list of notes; the slot's socket, its stub's socket and the stub's pidfd
 	Begun    byte = 'B' // the command's pidfd, then its terminal, if any
 	Ended    byte = 'D' // an End
-	Gone     byte = 'G' // nothing of a kept command is left
 	Done     byte = 'K'
 	Failed   byte = 'E' // errno, then what was being done
 
