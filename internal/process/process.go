@@ -202,10 +202,16 @@ func (p *Process) run(o *Options) {
 	go p.wait()
 }
 
+// pieces are kept because a short command would spend more on one than on all
+// else.
+var pieces = sync.Pool{New: func() any { b := make([]byte, piece); return &b }}
+
 // pump reads one output to its end.
 func (p *Process) pump(from *os.File, to io.Writer, live func([]byte)) {
 	p.pumps.Go(func() {
-		buf := make([]byte, piece)
+		held := pieces.Get().(*[]byte)
+		defer pieces.Put(held)
+		buf := *held
 		for {
 			n, err := from.Read(buf)
 			if n > 0 {

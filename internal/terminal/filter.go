@@ -52,6 +52,14 @@ func NewFilter(out func([]byte)) *Filter { return &Filter{out: out} }
 func (f *Filter) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
+		if f.state == inText && len(f.line) == 0 && !f.returned {
+			if lines := plainLines(p); lines > 0 {
+				f.give()
+				f.out(p[:lines:lines])
+				p = p[lines:]
+				continue
+			}
+		}
 		if f.state == inText {
 			if run := plainRun(p); run > 0 {
 				f.plain(p[:run])
@@ -91,6 +99,21 @@ func (f *Filter) give() {
 		f.out(f.buf)
 		f.buf = f.buf[:0]
 	}
+}
+
+// plainLines returns how many bytes at the start of p are whole lines of text
+// and nothing else: most output is, and need not be copied.
+func plainLines(p []byte) int {
+	end := 0
+	for i, c := range p {
+		switch {
+		case c == '\n':
+			end = i + 1
+		case c < 0x20 && c != '\t' || c == 0x7f:
+			return end
+		}
+	}
+	return end
 }
 
 // plainRun returns how many bytes at the start of p are text and nothing

@@ -261,11 +261,12 @@ func BenchmarkFilter(b *testing.B) {
 		"progress": strings.Repeat("\r 50% [=====>     ]", 4000),
 	} {
 		b.Run(name, func(b *testing.B) {
+			text := []byte(text)
 			f := NewFilter(func([]byte) {})
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				_, _ = f.Write([]byte(text))
+				_, _ = f.Write(text)
 			}
 		})
 	}

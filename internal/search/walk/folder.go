@@ -3,6 +3,7 @@ package walk
 import (
 	"io"
 	"io/fs"
+	"sync"
 	"time"
 )
 
@@ -67,6 +68,10 @@ type listed struct {
 	name []byte // with a NUL behind it
 	kind Kind
 }
+
+// listings are kept because a walk of a small tree would spend more on them
+// than on all else.
+var listings = sync.Pool{New: func() any { return newListing() }}
 
 // listingSize is how much a listing holds, in bytes: about 1,500 entries of
 // ordinary names, which is nearly always the whole folder.

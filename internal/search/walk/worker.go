@@ -20,7 +20,8 @@ type worker struct {
 }
 
 func (w *worker) run() {
-	w.listing = newListing()
+	w.listing = listings.Get().(*listing)
+	defer listings.Put(w.listing)
 	for {
 		j, ok := w.pop()
 		if !ok {
