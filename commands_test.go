@@ -114,6 +114,37 @@ func TestUnfenced(t *testing.T) {
 	}
 }
 
+// TestTypingOutsideOfTheFence: what is typed into a command that a person let
+// out is asked about too; to read what it says, or to end it, is not.
+func TestTypingOutsideOfTheFence(t *testing.T) {
+	var asked []string
+	s := withCommands(t, handrail.Options{Approver: func(ctx context.Context, r handrail.ApprovalRequest) (handrail.ApprovalAnswer, error) {
+		asked = append(asked, r.Summary)
+		if len(asked) > 1 {
+			return handrail.ApprovalAnswer{Digest: r.Digest}, nil
+		}
+		return yes(ctx, r)
+	}})
+	outside := filepath.Join(t.TempDir(), "outside")
+	r := order(t, s, "exec_command", obj{"cmd": "bash", "stdin": true, "yield_time_ms": 50, "unfenced": true, "justification": "a test"})
+	id := r.Metadata["session_id"]
+	if r := order(t, s, "write_stdin", obj{"session_id": id, "chars": "echo x > " + outside + "\n"}); r.Code != tool.CodeApprovalDenied {
+		t.Errorf("%q: %s", r.Code, r.Text)
+	}
+	if r := order(t, s, "write_stdin", obj{"session_id": id, "yield_time_ms": 50}); !r.OK {
+		t.Errorf("%s", r.Text)
+	}
+	if r := order(t, s, "write_stdin", obj{"session_id": id, "end": true}); !r.OK || len(asked) != 2 {
+		t.Errorf("asked %q: %s", asked, r.Text)
+	}
+	if _, err := os.Stat(outside); err == nil {
+		t.Error("what was typed was run")
+	}
+	if text := fmt.Sprint(s.Explain(context.Background(), handrail.Call{Tool: "shell", Args: []byte(`{"command":"ls"}`)})); !strings.Contains(text, "held by the fence") {
+		t.Errorf("%s", text)
+	}
+}
+
 // TestL53_CommandsAreUndone: what a command changed is in the history like the
 // change of any tool.
 func TestL53_CommandsAreUndone(t *testing.T) {

@@ -186,9 +186,11 @@ func (c *Capture) Whole(use func(r io.ReadSeeker, size int64, capped bool) error
 	return true, use(io.NewSectionReader(c.spool, 0, c.whole), c.whole, c.capped)
 }
 
-// Close frees the file.
+// Close frees the file. What still comes is kept as before, but no longer
+// whole.
 func (c *Capture) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closeSpool()
+	c.dir = ""
 }

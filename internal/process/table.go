@@ -44,6 +44,8 @@ const (
 type Place struct {
 	Fence sandbox.Fence
 	Dir   string
+	// Outside says that a person let it out of the session's fence.
+	Outside bool
 }
 
 // An Entry is a command that runs on after the call that started it.
@@ -192,6 +194,15 @@ func (t *Table) others() string {
 		text += fmt.Sprintf(" %d", e.ID)
 	}
 	return text
+}
+
+// Outside reports whether a command of that id runs outside of the session's
+// fence.
+func (t *Table) Outside(id int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.entries[id]
+	return e != nil && e.Place.Outside
 }
 
 // Find returns the command that a tool started under a text, or nil.

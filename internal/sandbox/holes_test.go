@@ -350,7 +350,10 @@ func TestFenceKilled(t *testing.T) {
 	if !ok {
 		t.Fatal("not in a slot")
 	}
-	if err := unix.PidfdSendSignal(slot.slot.pidfd, unix.SIGKILL, nil, 0); err != nil {
+	slot.mu.Lock()
+	err := unix.PidfdSendSignal(slot.slot.pidfd, unix.SIGKILL, nil, 0)
+	slot.mu.Unlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	// The kernel killed the command with its namespace.

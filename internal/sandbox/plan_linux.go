@@ -91,6 +91,9 @@ func openOf(p Policy, abi int) []string {
 	if p.Network == NetOn && p.Mode != FullAccess {
 		open = append(open, "The network is on: services on the loopback of this machine can be reached.")
 	}
+	if p.Network == NetOn && p.UnixSockets && abi < abiScope {
+		open = append(open, fmt.Sprintf("Abstract unix sockets of the machine can be reached (Landlock ABI %d; %d holds them).", abi, abiScope))
+	}
 	if p.Limits.Memory > 0 {
 		open = append(open, "The memory limit holds for each process, not for all of a command together.")
 	}

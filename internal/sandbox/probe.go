@@ -32,7 +32,7 @@ func Probe(ctx context.Context) ([]Finding, error) {
 		return nil, fmt.Errorf("a workspace to try fences in: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // it held nothing
-	var found []Finding
+	found := make([]Finding, 0, 3)
 	for _, d := range strongest(runtime.GOOS) {
 		found = append(found, probeOne(ctx, d, Policy{
 			Mode: WorkspaceWrite, Workspace: dir, Network: NetLoopback, UnixSockets: true,

@@ -25,13 +25,6 @@ type slotRef struct {
 	runs                     int
 }
 
-// dead says that somebody killed the stub, and with it all in its namespace.
-func (s *slotRef) dead() bool {
-	fds := []unix.PollFd{{Fd: int32(s.pidfd), Events: unix.POLLIN}}
-	n, err := unix.Poll(fds, 0)
-	return err == nil && n > 0
-}
-
 func (s *slotRef) close() { boot.CloseAll([]int{s.commands, s.signals, s.pidfd}) }
 
 // newSlot has the fence process make a slot. The caller has counted it.
@@ -204,7 +197,8 @@ func (p *slotProc) begun(s Spec) error {
 	}
 	if kind == boot.Failed {
 		errno := syscall.Errno(body.TakeUint())
-		if p.slot.dead() {
+		if errno == syscall.ENOMEM && p.ask(boot.AskAny) < 0 {
+			// Nothing can be forked into a namespace whose PID 1 is gone.
 			p.drop()
 			return errSlotGone
 		}
@@ -242,9 +236,12 @@ func (p *slotProc) follow() {
 	var buf [256]byte
 	kind, body, files, err := boot.Recv(p.slot.commands, buf[:])
 	boot.CloseAll(files)
-	ended := err == nil && kind == boot.Ended && !p.slot.dead()
+	ended := err == nil && kind == boot.Ended
 	if ended {
 		p.exit = exitFrom(boot.TakeEnd(body))
+		if p.exit.Signal == syscall.SIGKILL {
+			p.ask(boot.AskAny) // finds out when it was the whole slot that was killed
+		}
 		p.exit.Left = p.exit.Left && p.ask(boot.AskAny) == 1
 		p.exit.Appeared = p.fence.watch.after(p.fence)
 		if p.exit.Left && !p.keep {

@@ -265,7 +265,9 @@ func (r *run) background(exit sandbox.Exit) []string {
 		_ = r.process.Close()
 		return nil
 	}
-	e, err := r.kit.Commands.Add(r.process, r.call.Tool, r.text, process.Place{Fence: r.fence, Dir: r.dir})
+	r.process.Output().Close()
+	_, _ = r.process.Output().Take() // which this call has told
+	e, err := r.kit.Commands.Add(r.process, r.call.Tool, r.text, process.Place{Fence: r.fence, Dir: r.dir, Outside: r.outside})
 	if err != nil {
 		_ = r.process.Close()
 		return nil

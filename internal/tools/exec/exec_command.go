@@ -66,7 +66,7 @@ func runExec(ctx context.Context, call *tool.Call, in execArgs) (*tool.Result, e
 	if err := r.start(ctx); err != nil {
 		return nil, err
 	}
-	e, err := r.kit.Commands.Add(r.process, call.Tool, in.Cmd, process.Place{Fence: r.fence, Dir: r.dir})
+	e, err := r.kit.Commands.Add(r.process, call.Tool, in.Cmd, process.Place{Fence: r.fence, Dir: r.dir, Outside: r.outside})
 	if err != nil {
 		_ = r.process.Close()
 		return nil, tool.Errorf(tool.CodeCancelled, "not run: %w", err)

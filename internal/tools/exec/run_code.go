@@ -130,7 +130,7 @@ func startInterpreter(ctx context.Context, call *tool.Call, language, label stri
 	if err := r.startUnwatched(ctx); err != nil {
 		return nil, err
 	}
-	e, err := r.kit.Commands.Add(r.process, "run_code", label, process.Place{Fence: r.fence, Dir: r.dir})
+	e, err := r.kit.Commands.Add(r.process, "run_code", label, process.Place{Fence: r.fence, Dir: r.dir, Outside: r.outside})
 	if err != nil {
 		_ = r.process.Close()
 		return nil, tool.Errorf(tool.CodeCancelled, "not run: %w", err)

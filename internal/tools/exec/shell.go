@@ -121,7 +121,7 @@ func (r *run) runBehind(ctx context.Context) (*tool.Result, error) {
 	if err := r.start(ctx); err != nil {
 		return nil, err
 	}
-	e, err := r.kit.Commands.Add(r.process, r.call.Tool, r.text, process.Place{Fence: r.fence, Dir: r.dir})
+	e, err := r.kit.Commands.Add(r.process, r.call.Tool, r.text, process.Place{Fence: r.fence, Dir: r.dir, Outside: r.outside})
 	if err != nil {
 		_ = r.process.Close()
 		return nil, tool.Errorf(tool.CodeCancelled, "not run: %w", err)

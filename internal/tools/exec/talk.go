@@ -45,15 +45,22 @@ func (t *talk) wait(ctx context.Context, most time.Duration, answer bool) {
 	tick := time.NewTicker(lookAgain)
 	defer tick.Stop()
 	began := time.Now()
+	ended := t.entry.Ended()
 	for {
 		select {
-		case <-t.entry.Ended():
-			return
+		case <-ended:
+			if !t.entry.Left() {
+				return
+			}
+			ended = nil // those that it left behind may still say something
 		case <-over.C:
 			return
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			if ended == nil && !t.entry.Left() {
+				return
+			}
 			quiet, said := t.entry.Quiet()
 			if answer && said && quiet < time.Since(began) && quiet >= settled {
 				return
@@ -97,7 +104,7 @@ func (t *talk) answer(ctx context.Context, receipt witness.Receipt) *tool.Result
 	notes = append(notes, receipt.Lines()...)
 	if strings.TrimSpace(text) == "" {
 		text = "(no output)"
-		if !ended {
+		if !ended || t.entry.Left() {
 			text = "(nothing new)"
 		}
 	}

@@ -62,10 +62,19 @@ func assessStdin(ctx context.Context, in stdinArgs) (tool.Act, error) {
 		return tool.Act{}, err
 	}
 	id := strconv.Itoa(in.ID)
+	if (in.Rows > 0) != (in.Cols > 0) {
+		return tool.Act{}, tool.Invalidf("rows and cols are given together")
+	}
 	if !in.typed() {
 		return tool.Act{Effects: tool.Read, Summary: "read what the command " + id + " has written"}, nil
 	}
-	return From(ctx).act(in.Chars, "type into the command "+id+": "+tool.Clip(in.Chars), false), nil
+	k := From(ctx)
+	outside := k.Commands.Outside(in.ID)
+	summary := "type into the command " + id + ": " + tool.Clip(in.Chars)
+	if outside {
+		summary = "OUTSIDE OF THE FENCE, " + summary
+	}
+	return k.act(in.Chars, summary, outside), nil
 }
 
 func runStdin(ctx context.Context, call *tool.Call, in stdinArgs) (*tool.Result, error) {
