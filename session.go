@@ -46,10 +46,10 @@ type Session struct {
 	receipts *workspace.Receipts  // nil: repeated reads are not shortened
 	probe    *telemetry.ReadProbe // nil: reads are not counted
 	recent   recent
-	commands *process.Table       // nil: the session runs no commands
-	witness  *witness.Witness     // of what commands change; nil as commands
-	kit      *exec.Kit            // nil as commands
-	parent   *Session             // nil for a session that was opened by itself
+	commands *process.Table   // nil: the session runs no commands
+	witness  *witness.Witness // of what commands change; nil as commands
+	kit      *exec.Kit        // nil as commands
+	parent   *Session         // nil for a session that was opened by itself
 	children children
 
 	// cleanup undoes, in reverse order, what opening has set up.
