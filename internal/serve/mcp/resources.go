@@ -172,13 +172,18 @@ func (s *Server) listTemplates(req *mcp.ListResourceTemplatesRequest) (*mcp.List
 }
 
 func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest) (*contents, error) {
-	return s.startRead(ctx, req.Params.URI, req.ProtocolVersion() >= modern)()
+	ctx, round, err := s.askerOf(ctx, req, req.Session,
+		attempt{method: readMethod, name: req.Params.URI, state: req.Params.RequestState}, req.Params.InputResponses)
+	if err != nil {
+		return nil, err
+	}
+	return s.startRead(ctx, req.Params.URI, req.ProtocolVersion() >= modern, round)()
 }
 
 // startRead takes the place of a read in the session's queue. The function
 // that it returns must be called; its errors are [*jsonrpc.Error]s, or those
-// of ctx.
-func (s *Server) startRead(ctx context.Context, uri string, modernEra bool) (wait func() (*contents, error)) {
+// of ctx. What it returns may be the question that the round puts.
+func (s *Server) startRead(ctx context.Context, uri string, modernEra bool, round *round) (wait func() (*contents, error)) {
 	r, err := parseURI(uri)
 	if err != nil {
 		return func() (*contents, error) { return nil, noResource(uri, modernEra, err.Error()) }
@@ -189,6 +194,11 @@ func (s *Server) startRead(ctx context.Context, uri string, modernEra bool) (wai
 		c, err := content()
 		s.leave(h)
 		if err != nil {
+			if e, ok := errors.AsType[*tool.Error](err); ok {
+				if form, state := round.question(e.Code); form != nil {
+					return &contents{modern: true, form: form, state: state}, nil
+				}
+			}
 			return nil, readError(uri, modernEra, err)
 		}
 		return &contents{uri: uri, resource: r, content: c, modern: modernEra}, nil

@@ -29,11 +29,8 @@ type formReply struct {
 // so that the call is judged by what holds then. The answer counts only if
 // the judgement asks the very question that was answered.
 type round struct {
-	server          *Server
-	principal, name string
-	args            json.RawMessage
-	can             bool // the client can have a form filled in
-	lasting         bool // there is a session in which an answer can last
+	attempt
+	server *Server
 
 	mu sync.Mutex
 	// sealed is the act that was asked about in the round before, and
@@ -43,26 +40,27 @@ type round struct {
 	asked   *handrail.ApprovalRequest // what this round is to ask
 }
 
-// open takes in what the client has brought with the call. A state that is
-// not good ends the call, in words that say why; an answer without one
-// answers nothing.
-func (r *round) open(state string, answer *formReply) *jsonrpc.Error {
-	if state == "" {
-		return nil
+// round takes in what the client has brought with a request. A state that is
+// not good ends the request, in words that say why; an answer without one
+// answers nothing. The error is a [*jsonrpc.Error].
+func (s *Server) round(a attempt) (*round, error) {
+	r := &round{attempt: a, server: s}
+	if a.state == "" {
+		return r, nil
 	}
-	act, err := r.server.sealer.Open(r.request(), state)
+	act, err := s.sealer.Open(r.request(), a.state)
 	if err != nil {
-		r.server.logger.Warn("an answer to a question about a call was refused", "tool", cut(r.name), "reason", err)
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
-			Message: fmt.Sprintf("requestState is refused: %v. Nothing was run. Call again without requestState; a person is asked anew then", err)}
+		s.logger.Warn("an answer to a question was refused", "method", a.method, "name", cut(a.name), "reason", err)
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
+			Message: fmt.Sprintf("requestState is refused: %v. Nothing was run. Ask again without requestState; a person is asked anew then", err)}
 	}
-	r.sealed, r.brought = act, answer
-	return nil
+	r.sealed, r.brought = act, a.answer
+	return r, nil
 }
 
 func (r *round) request() roundtrip.Request {
 	return roundtrip.Request{
-		Principal: r.principal + "\n" + r.server.session.ID(), Method: callMethod, Name: r.name, Args: canonical(r.args),
+		Principal: r.principal + "\n" + r.server.session.ID(), Method: r.method, Name: r.name, Args: canonical(r.args),
 	}
 }
 
@@ -99,10 +97,10 @@ func (r *round) ask(_ context.Context, q handrail.ApprovalRequest) (handrail.App
 	return handrail.ApprovalAnswer{}, tool.Errorf(tool.CodeApprovalRequired, "%s needs a person's approval and the client was told to ask", q.Tool)
 }
 
-// question returns what the client is to ask instead of the call's result,
-// or nil. A round that is nil asks nothing.
-func (r *round) question(result *tool.Result) (form *mcp.ElicitParams, state string) {
-	if r == nil || result.Code != tool.CodeApprovalRequired {
+// question returns what the client is to ask instead of getting the result
+// that has the code, or nil. A round that is nil asks nothing.
+func (r *round) question(code tool.Code) (form *mcp.ElicitParams, state string) {
+	if r == nil || code != tool.CodeApprovalRequired {
 		return nil, ""
 	}
 	r.mu.Lock()
@@ -132,12 +130,14 @@ func actOf(q handrail.ApprovalRequest) string {
 
 // appendQuestion appends the line that answers a call with a question.
 func (s *Server) appendQuestion(dst []byte, id json.RawMessage, form *mcp.ElicitParams, state string) []byte {
-	params, err := json.Marshal(form)
-	if err != nil {
-		return appendError(dst, id, jsonrpc.CodeInternalError, "the question could not be written")
-	}
 	dst = append(appendHead(dst, id), `"result":{"resultType":"input_required",`...)
 	dst = s.appendMeta(dst, &tool.Result{}, true)
+	return append(appendInputs(dst, form, state), "}}\n"...)
+}
+
+// appendInputs appends what a result says that puts a question.
+func appendInputs(dst []byte, form *mcp.ElicitParams, state string) []byte {
+	params, _ := json.Marshal(form) // texts, and a form that is our own
 	dst = append(append(dst, `"inputRequests":{"`+approvalKey+`":{"method":"elicitation/create","params":`...), params...)
-	return append(append(append(dst, `}},"requestState":"`...), state...), "\"}}\n"...)
+	return append(append(append(dst, `}},"requestState":"`...), state...), '"')
 }

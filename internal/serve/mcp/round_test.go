@@ -41,6 +41,14 @@ func (r rounds) asks(args string, header ...string) string {
 	return state
 }
 
+// methodOf is the method that has the parameters.
+func methodOf(params string) string {
+	if strings.HasPrefix(params, `{"uri"`) {
+		return readMethod
+	}
+	return callMethod
+}
+
 func accepted(state string) string {
 	return fmt.Sprintf(`"inputResponses":{"approval":{"action":"accept"}},"requestState":%q,`, state)
 }
@@ -60,12 +68,9 @@ func roundsOverHTTP(t *testing.T, open func(context.Context) (*handrail.Session,
 		}
 	})
 	return rounds{t, func(params string, header ...string) (map[string]any, string) {
-		var p struct{ Name string }
-		if err := json.Unmarshal([]byte(params), &p); err != nil {
-			t.Error(err)
-		}
-		a := f.post(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+params+`}`,
-			append([]string{versionHeader, modern, "Mcp-Method", callMethod, "Mcp-Name", p.Name}, header...)...)
+		method := methodOf(params)
+		a := f.post(t, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`,
+			append([]string{versionHeader, modern, "Mcp-Method", method, "Mcp-Name", nameOf(params)}, header...)...)
 		if a.message.Error != nil {
 			return nil, a.message.Error.Message
 		}
@@ -93,7 +98,7 @@ func roundsOverStdio(t *testing.T, open func(context.Context) (*handrail.Session
 		id++
 		c := make(chan string, 1)
 		waiting[fmt.Sprint(id)] = c
-		line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`, id, params)
+		line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, methodOf(params), params)
 		mu.Unlock()
 		p.send(line)
 		var m struct {

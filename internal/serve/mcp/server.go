@@ -230,7 +230,8 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	if name, ok := ctx.Value(calledName{}).(string); ok {
 		c.Tool = name
 	}
-	ctx, round, err := s.askerOf(ctx, req, c.Tool)
+	ctx, round, err := s.askerOf(ctx, req, req.Session,
+		attempt{method: callMethod, name: c.Tool, args: c.Args, state: req.Params.RequestState}, req.Params.InputResponses)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +248,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	h := s.enter()
 	defer s.leave(h)
 	r := s.explain(h.session.Run(ctx, c)[0], req.Session)
-	if form, state := round.question(r); form != nil {
+	if form, state := round.question(r.Code); form != nil {
 		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{approvalKey: form}, RequestState: state}, nil
 	}
 	if r.Code == tool.CodeUnknownTool {
