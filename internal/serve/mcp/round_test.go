@@ -53,20 +53,26 @@ func accepted(state string) string {
 	return fmt.Sprintf(`"inputResponses":{"approval":{"action":"accept"}},"requestState":%q,`, state)
 }
 
-func roundsOverHTTP(t *testing.T, open func(context.Context) (*handrail.Session, error)) (rounds, *Server) {
+func faceOf(t *testing.T, open func(context.Context) (*handrail.Session, error)) (face, *HTTP) {
+	t.Helper()
 	h, err := NewHTTP(t.Context(), HTTPOptions{Open: SessionPeers(open, Options{Version: "test"})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := httptest.NewServer(h)
-	f := face{h, s.URL + Path}
 	t.Cleanup(func() {
+		s.CloseClientConnections()
 		h.endStreams()
 		s.Close()
 		if err := h.Close(); err != nil {
 			t.Errorf("closing: %v", err)
 		}
 	})
+	return face{h, s.URL + Path}, h
+}
+
+func roundsOverHTTP(t *testing.T, open func(context.Context) (*handrail.Session, error)) (rounds, *Server) {
+	f, h := faceOf(t, open)
 	return rounds{t, func(params string, header ...string) (map[string]any, string) {
 		method := methodOf(params)
 		a := f.post(t, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`,

@@ -189,6 +189,9 @@ type calledName struct{}
 // the result what its revision asks for.
 func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if opening, ok := req.(*mcp.ServerRequest[*mcp.InitializeParams]); ok {
+			inSession(opening.Params)
+		}
 		if err := s.beforeRequest(ctx, method, req); err != nil {
 			return nil, err
 		}
@@ -209,6 +212,18 @@ func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
 		return next(ctx, method, &mcp.CallToolRequest{Session: call.Session, Params: &params, Extra: call.Extra})
 	}
 }
+
+// inSession makes of the revision that a client opens a session for one that
+// has sessions: it is answered with the newest of those, but what it had asked
+// for would be taken for the one that it speaks.
+func inSession(p *mcp.InitializeParams) {
+	if p != nil && p.ProtocolVersion >= modern {
+		p.ProtocolVersion = newestInSession
+	}
+}
+
+// newestInSession is the newest revision that has sessions.
+const newestInSession = "2025-11-25"
 
 // carrier returns the name itself if the SDK lists it, or else one that it
 // does list.
