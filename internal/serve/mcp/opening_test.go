@@ -76,11 +76,11 @@ func TestSessionsOfRevisionsToCome(t *testing.T) {
 // it gets no further ones, and a reading may be refused since it can be
 // asked for again.
 func TestUnreadAnswersAreBounded(t *testing.T) {
-	const each = 8 << 20
+	const each = 3 << 20 // what a medium may weigh, nearly
 	ran := make(chan struct{}, 100)
-	m := muteClient(t, tool.Typed[nothing]{
+	m := muteClient(t, tool.Typed[dangerArgs]{
 		Spec: tool.Spec{Name: "picture", Description: "Shows much.", Effects: tool.Pure, Concurrency: tool.Safe},
-		Handle: func(context.Context, *tool.Call, nothing) (*tool.Result, error) {
+		Handle: func(context.Context, *tool.Call, dangerArgs) (*tool.Result, error) {
 			defer func() { ran <- struct{}{} }()
 			return &tool.Result{OK: true, Media: []tool.Media{{MIME: "audio/wav", Data: make([]byte, each)}}}, nil
 		},
@@ -88,7 +88,8 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 	m.open()
 	count, quiet := 0, false
 	for i := 0; i < 3*maxKeptBack/each && !quiet; i++ {
-		go func() { _, _ = io.WriteString(m.toIn, toolCall(i+2, "picture")+"\n") }()
+		line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"picture","arguments":{"path":"%d"}}}`, i+2, i)
+		go func() { _, _ = io.WriteString(m.toIn, line+"\n") }()
 		select {
 		case <-ran:
 			count++
