@@ -42,7 +42,8 @@ func (s *Server) serveResources(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch r := req.(type) {
 		case *mcp.ListResourcesRequest:
-			return result(s.listResources(ctx, r))
+			list, err := s.listResources(ctx, r)
+			return result(list, s.told(ctx, "listing resources", err))
 		case *mcp.ListResourceTemplatesRequest:
 			return result(s.listTemplates(r))
 		case *mcp.ReadResourceRequest:
@@ -51,6 +52,22 @@ func (s *Server) serveResources(next mcp.MethodHandler) mcp.MethodHandler {
 			return next(ctx, method, req)
 		}
 	}
+}
+
+// told is an error as a client may hear it. What is wrong with the machine,
+// and which files of it, is the operator's to know.
+func (s *Server) told(ctx context.Context, doing string, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	if _, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return err
+	}
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: e.Text}
+	}
+	s.logger.Error(doing, "error", err)
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: doing + " has failed; the server's log says why"}
 }
 
 // result keeps a nil result from becoming one that is not nil.
