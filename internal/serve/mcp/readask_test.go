@@ -3,10 +3,12 @@ package mcp
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -204,5 +206,56 @@ func TestReadingsOfClientsThatDieAreBounded(t *testing.T) {
 	}
 	if a := f.send(t.Context(), t, http.MethodDelete, "", sessionHeader, id); a.status != http.StatusNoContent {
 		t.Errorf("DELETE: %d %s", a.status, a.body)
+	}
+}
+
+// An answer is to a question about one workspace: the file of that name in
+// another root is another file.
+func TestAnAnswerDoesNotMoveToAnotherRoot(t *testing.T) {
+	e := newEstate(t)
+	roots, err := NewRoots([]string{filepath.Join(e.top, "in")}, nil, func(ctx context.Context, dir, beneath string) (*handrail.Session, error) {
+		return handrail.Open(ctx, handrail.Options{
+			Workspace: dir, Files: handrail.WorkspaceOptions{Beneath: beneath}, Permission: handrail.Permission{Ask: []string{"read_file"}},
+			Approver: Approve, Guard: handrail.GuardAdvise,
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := lines{stdioClientWith(t, e.none, Options{Version: "test", Roots: roots}), map[string]string{}}
+	p.send(strings.Replace(openBody, `"capabilities":{}`, `"capabilities":{"roots":{"listChanged":true}}`, 1))
+	p.next()
+	p.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	settle := func(id int, root string) {
+		t.Helper()
+		p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"list_dir","arguments":{"path":"."}}}`, id))
+		p.roots(p.asked(), e.uri(root))
+		if all := p.answers(1); !strings.Contains(all[fmt.Sprint(id)], "name.txt") {
+			t.Fatal(all)
+		}
+	}
+	for i, method := range []string{"tools/call", "resources/read"} {
+		target := map[string]string{
+			"tools/call": `"name":"read_file","arguments":{"path":"name.txt"}`, "resources/read": `"uri":"handrail://files/name.txt"`,
+		}[method]
+		ask := func(id int, more string) string {
+			p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s,%s%s}}`, id, method, target, more, formMeta))
+			return p.answers(1)[fmt.Sprint(id)]
+		}
+		at := 100 * (i + 1)
+		if i > 0 {
+			p.send(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+		}
+		settle(at, "in/one")
+		var asked struct{ Result struct{ RequestState string } }
+		line := ask(at+1, "")
+		if err := json.Unmarshal([]byte(line), &asked); err != nil || asked.Result.RequestState == "" {
+			t.Fatal(line)
+		}
+		p.send(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+		settle(at+2, "in/two")
+		if line := ask(at+3, accepted(asked.Result.RequestState)); !strings.Contains(line, "input_required") || strings.Contains(line, "this is") {
+			t.Errorf("%s: %s", method, line)
+		}
 	}
 }

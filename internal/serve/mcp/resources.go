@@ -206,6 +206,7 @@ func (s *Server) startRead(ctx context.Context, uri string, modernEra bool, roun
 		return func() (*contents, error) { return nil, noResource(uri, modernEra, err.Error()) }
 	}
 	h := s.enter()
+	round.in(h)
 	content := h.session.StartContent(ctx, r)
 	return func() (*contents, error) {
 		c, err := content()

@@ -32,7 +32,8 @@ type round struct {
 	attempt
 	server *Server
 
-	mu sync.Mutex
+	mu   sync.Mutex
+	home string // the session that the request goes to
 	// sealed is the act that was asked about in the round before, and
 	// brought the answer; nil once it has been used.
 	sealed  string
@@ -80,6 +81,17 @@ func canonical(args json.RawMessage) []byte {
 	return out
 }
 
+// in says which session the request goes to, before it does. A round that is
+// nil need not know.
+func (r *round) in(h *home) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.home = h.session.ID()
+}
+
 // ask takes the answer that was brought, if it is to this question, and
 // otherwise puts the question.
 func (r *round) ask(_ context.Context, q handrail.ApprovalRequest) (handrail.ApprovalAnswer, error) {
@@ -90,7 +102,7 @@ func (r *round) ask(_ context.Context, q handrail.ApprovalRequest) (handrail.App
 	defer r.mu.Unlock()
 	answer := r.brought
 	r.brought = nil
-	if answer != nil && r.sealed == actOf(q) {
+	if answer != nil && r.sealed == r.actOf(q) {
 		return answered(q, answer.Action, answer.Content, r.lasting)
 	}
 	r.asked = &q
@@ -112,15 +124,17 @@ func (r *round) question(code tool.Code) (form *mcp.ElicitParams, state string) 
 	if r.lasting {
 		form.RequestedSchema = sessionForm
 	}
-	return form, r.server.sealer.Seal(r.request(), actOf(*r.asked))
+	return form, r.server.sealer.Seal(r.request(), r.actOf(*r.asked))
 }
 
-// actOf identifies what was asked: the call, the files that it means, the
-// tool as it was then, and the rule that asked. Where any of them has
-// changed, the answer is to another question.
-func actOf(q handrail.ApprovalRequest) string {
+// actOf identifies what was asked: the call, the files that it means and the
+// session whose they are, the tool as it was then, and the rule that asked.
+// Where any of them has changed, the answer is to another question. r.mu is
+// held.
+func (r *round) actOf(q handrail.ApprovalRequest) string {
 	h := sha256.New()
 	a := q.Act
+	fmt.Fprintf(h, "%q ", r.home)
 	fmt.Fprintf(h, "%q %q %q %q %q %q %q %q %q %d", q.Tool, canonical(q.Args), q.Rule, q.Reason, a.Reads, a.Trees, a.Writes, a.Hosts, a.Command, a.Effects)
 	if a.Spec != nil {
 		fmt.Fprintf(h, " %q %q %q %q %d", a.Spec.Name, a.Spec.Title, a.Spec.Description, a.Spec.Input, a.Spec.Effects)

@@ -261,6 +261,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 		c.Progress = r.report
 	}
 	h := s.enter()
+	round.in(h)
 	defer s.leave(h)
 	r := s.explain(h.session.Run(ctx, c)[0], req.Session)
 	if form, state := round.question(r.Code); form != nil {

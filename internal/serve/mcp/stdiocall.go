@@ -181,6 +181,7 @@ func (c *stdio) start(ctx context.Context, id string, p callParams) {
 	}
 	c.server.whenRooted(ctx, client, func() {
 		h := c.server.enter()
+		round.in(h)
 		call, reporter := c.call(p)
 		wait := h.session.Start(ctx, call)
 		go func() {
