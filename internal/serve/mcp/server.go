@@ -73,6 +73,7 @@ func New(session *handrail.Session, o Options) (*Server, error) {
 	s := &Server{session: session, info: info, logger: o.Logger, roots: o.Roots, patience: drainGrace, shown: map[string]bool{}}
 	s.homes.own = &home{session: session}
 	s.homes.current = s.homes.own
+	s.homes.over = make(chan struct{})
 	s.rooting.wait = rootsTime
 	s.rooting.ctx = context.Background()
 	s.sdk = mcp.NewServer(o.implementation(), s.options(o))
