@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -43,10 +44,12 @@ func attackTime(t testing.TB, share time.Duration) time.Duration {
 func long() bool { return os.Getenv(abuseVariable) != "" }
 
 // memory fails the test if the heap and the stacks come to more than limit
-// bytes above what they are now. stop ends the watching.
+// bytes above what they are now. stop ends the watching. The collector is
+// told of the limit, so that what is dead already does not count.
 func memory(t *testing.T, limit uint64) (stop func()) {
 	t.Helper()
 	before := inUse(true)
+	unlimited := debug.SetMemoryLimit(int64(before + limit/2))
 	quit, ended := make(chan struct{}), make(chan struct{})
 	var most uint64
 	go func() {
@@ -65,6 +68,7 @@ func memory(t *testing.T, limit uint64) (stop func()) {
 	return sync.OnceFunc(func() {
 		close(quit)
 		<-ended
+		debug.SetMemoryLimit(unlimited)
 		t.Logf("at most %d KiB more than the %d KiB before", most>>10, before>>10)
 		if most > limit {
 			t.Errorf("memory grew by %d MiB, and may by %d", most>>20, limit>>20)

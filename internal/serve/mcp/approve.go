@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/handrail-tools/handrail"
@@ -13,8 +14,10 @@ import (
 // sessions is asked while its call waits, as long as that takes; the question
 // is withdrawn when the call is cancelled or the client goes away. A client
 // of the stateless revision gets the question as the call's result, and the
-// call begins anew when it comes back with the answer. Where the client has
-// not said that it can fill in forms, nobody is asked.
+// call begins anew when it comes back with the answer. The reading of a
+// resource is asked about like the call that it is. Where the client has not
+// said that it can fill in forms, nobody is asked; neither is anybody for
+// lists and completions, which are there while somebody only looks around.
 //
 // It is safe for concurrent use, also by several sessions.
 func Approve(ctx context.Context, r handrail.ApprovalRequest) (handrail.ApprovalAnswer, error) {
@@ -71,28 +74,42 @@ func fillsForms(c *mcp.ClientCapabilities) bool {
 	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
 }
 
-// askerOf says how the client of a call is asked that came through the SDK,
-// or why the call is refused. The round is nil for a client that is asked
-// directly.
-func (s *Server) askerOf(ctx context.Context, req *mcp.CallToolRequest, name string) (context.Context, *round, error) {
+// attempt is a request that a person may have to be asked about, and what
+// came with it if the client belongs to the stateless revision.
+type attempt struct {
+	principal, method, name string
+	args                    json.RawMessage // nil for a reading, whose name says all
+	can                     bool            // the client can have a form filled in
+	lasting                 bool            // there is a session in which an answer can last
+	state                   string
+	answer                  *formReply
+}
+
+// sdkRequest is what requests that came through the SDK have in common.
+type sdkRequest interface {
+	ProtocolVersion() string
+	ClientCapabilities() *mcp.ClientCapabilities
+	GetExtra() *mcp.RequestExtra
+}
+
+// askerOf says how the client of a request is asked that came through the
+// SDK, or why the request is refused. The round is nil for a client that is
+// asked directly.
+func (s *Server) askerOf(ctx context.Context, req sdkRequest, client *mcp.ServerSession, a attempt, answers mcp.InputResponseMap) (context.Context, *round, error) {
 	if req.ProtocolVersion() < modern {
 		gone, _ := ctx.Value(goneKey{}).(context.Context)
-		return withAsker(ctx, direct{session: req.Session, gone: gone}), nil, nil
+		return withAsker(ctx, direct{session: client, gone: gone}), nil, nil
 	}
 	// What the client says of itself proves nothing; its token does.
-	principal := ""
-	if req.Extra != nil {
-		principal = req.Extra.Header.Get("Authorization")
+	if extra := req.GetExtra(); extra != nil {
+		a.principal = extra.Header.Get("Authorization")
 	}
-	r := &round{
-		server: s, principal: principal, name: name, args: req.Params.Arguments,
-		can: fillsForms(req.ClientCapabilities()),
+	a.can = fillsForms(req.ClientCapabilities())
+	if given, ok := answers[approvalKey].(*mcp.ElicitResult); ok && given != nil {
+		a.answer = &formReply{Action: given.Action, Content: given.Content}
 	}
-	var answer *formReply
-	if given, ok := req.Params.InputResponses[approvalKey].(*mcp.ElicitResult); ok && given != nil {
-		answer = &formReply{Action: given.Action, Content: given.Content}
-	}
-	if err := r.open(req.Params.RequestState, answer); err != nil {
+	r, err := s.round(a)
+	if err != nil {
 		return ctx, nil, err
 	}
 	return withAsker(ctx, r), r, nil

@@ -25,7 +25,7 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.C
 	}
 	values, more, err := s.valuesFor(ctx, templates[i].kind, name, begun, req.Params.Context)
 	if err != nil {
-		return nil, err
+		return nil, s.told(ctx, "completing a template", err)
 	}
 	out := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}, HasMore: more}}
 	for _, v := range values {

@@ -25,6 +25,18 @@ type contents struct {
 	resource handrail.Resource
 	content  handrail.Content
 	modern   bool // the client speaks the revision with types of results
+	// form, unless nil, is asked instead, with the state to bring back.
+	form  *mcp.ElicitParams
+	state string
+}
+
+// size is what the contents hold of memory, in bytes.
+func (c *contents) size() int {
+	size := len(c.content.Text)
+	for _, m := range c.content.Media {
+		size += len(m.Data)
+	}
+	return size
 }
 
 // liftInto takes what is long out of the contents, unless into is nil.
@@ -61,7 +73,10 @@ func (c *contents) append(dst []byte) ([]byte, error) {
 		size += base64.StdEncoding.EncodedLen(len(m.Data))
 	}
 	dst = append(slices.Grow(dst, size+1024), '{')
-	if c.modern {
+	switch {
+	case c.form != nil:
+		dst = append(dst, `"resultType":"input_required",`...)
+	case c.modern:
 		dst = append(dst, `"resultType":"complete","ttlMs":0,"cacheScope":"private",`...)
 	}
 	if len(meta) > 0 {
@@ -70,6 +85,9 @@ func (c *contents) append(dst []byte) ([]byte, error) {
 			return nil, err
 		}
 		dst = append(append(append(dst, `"_meta":`...), text...), ',')
+	}
+	if c.form != nil {
+		return append(appendInputs(dst, c.form, c.state), '}'), nil
 	}
 	return append(c.appendParts(append(dst, `"contents":[`...)), "]}"...), nil
 }

@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -30,6 +32,8 @@ type homes struct {
 	current *home
 	left    []*home
 	ending  sync.WaitGroup
+	ends    int           // how many are ending
+	over    chan struct{} // closed, and made anew, when one has ended
 }
 
 // enter gives the session that calls go to; leave gives it back.
@@ -98,14 +102,44 @@ func (s *Server) endLater(h *home) {
 	h.ending = true
 	s.homes.left = slices.DeleteFunc(s.homes.left, func(l *home) bool { return l == h })
 	s.homes.ending.Add(1) // under the lock, so that closeHomes sees it
+	s.homes.ends++
 	s.homes.mu.Unlock()
 	go func() {
 		defer s.homes.ending.Done()
+		defer s.ended()
 		h.stop()
 		if err := h.session.Close(); err != nil {
 			s.logger.Error("closing a session", "error", err)
 		}
 	}()
+}
+
+// ended lets go on who waits for a session to end.
+func (s *Server) ended() {
+	s.homes.mu.Lock()
+	defer s.homes.mu.Unlock()
+	s.homes.ends--
+	close(s.homes.over)
+	s.homes.over = make(chan struct{})
+}
+
+// roomForHome waits until no more than maxLeft sessions are ending, each of
+// which still has its files open: a client can change its roots faster than
+// its calls stop.
+func (s *Server) roomForHome(ctx context.Context) error {
+	for {
+		s.homes.mu.Lock()
+		ends, over := s.homes.ends, s.homes.over
+		s.homes.mu.Unlock()
+		if ends < maxLeft {
+			return nil
+		}
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return fmt.Errorf("%d sessions of this client are still ending: %w", ends, ctx.Err())
+		}
+	}
 }
 
 // closeHomes ends every session but the operator's, and shows that again.

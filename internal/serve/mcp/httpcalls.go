@@ -10,7 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// calls are the calls of tools that run, of all clients.
+// calls are the requests that do work of the session's, calls of tools above
+// all, which run for all clients.
 type calls struct {
 	responses responses // that their results go into
 
@@ -38,34 +39,52 @@ type openCall struct {
 // its connection has gone, so connections do not bound it.
 type load struct{ calls, bytes int }
 
-// track notes each call of a tool while it runs, and takes what is long out
-// of its result. One that comes when the server is stopping is refused.
+// track notes each request that does work while it runs, and takes what is
+// long out of its result. One that comes when the server is stopping is
+// refused.
 func (c *calls) track(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		call, ok := req.(*mcp.CallToolRequest)
-		if !ok || method != callMethod {
-			result, err := next(ctx, method, req)
-			if r, ok := result.(*contents); ok && r != nil && err == nil {
-				r.liftInto(c.responses.of(req.GetExtra()))
-			}
-			return result, err
+		name, size := work(req)
+		if name == "" {
+			return next(ctx, method, req)
 		}
-		name := cut(call.Params.Name)
-		id := call.Session.ID()
+		id := req.GetSession().ID()
 		if id != "" {
 			name = fmt.Sprintf("%s (session %.8s)", name, id)
 		}
-		ctx, end, no := c.begin(ctx, openCall{name: name, session: id, size: len(call.Params.Arguments)})
+		ctx, end, no := c.begin(ctx, openCall{name: name, session: id, size: size})
 		if no != "" {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: no}
 		}
 		defer end()
-		ctx = c.responses.mark(ctx, call)
-		result, err := next(ctx, method, req)
-		if r, ok := result.(*mcp.CallToolResult); ok && r != nil && err == nil {
-			return c.responses.lift(call.Extra, r), nil
+		result, err := next(c.responses.mark(ctx, req), method, req)
+		if err != nil {
+			return nil, err
 		}
-		return result, err
+		switch r := result.(type) {
+		case *mcp.CallToolResult:
+			return c.responses.lift(req.GetExtra(), r), nil
+		case *contents:
+			r.liftInto(c.responses.of(req.GetExtra()))
+		}
+		return result, nil
+	}
+}
+
+// work names a request that goes to the Handrail session and says what it
+// holds, in bytes. Of any other the name is "".
+func work(req mcp.Request) (name string, size int) {
+	switch r := req.(type) {
+	case *mcp.CallToolRequest:
+		return cut(r.Params.Name), len(r.Params.Arguments) + len(r.Params.RequestState)
+	case *mcp.ReadResourceRequest:
+		return "reading " + cut(r.Params.URI), len(r.Params.URI) + len(r.Params.RequestState)
+	case *mcp.ListResourcesRequest:
+		return "listing resources", 0
+	case *mcp.CompleteRequest:
+		return "completion", 0
+	default:
+		return "", 0
 	}
 }
 

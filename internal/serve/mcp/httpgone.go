@@ -10,18 +10,15 @@ import (
 // no longer be asked.
 type goneKey struct{}
 
-// mark gives a call's context that of the request that it came with. A call
-// in a session goes on when its request has broken off, since a client may
+// mark gives the context of a call, or a reading, that of the request that it
+// came with. A call in a session goes on when its request has broken off, since a client may
 // have lost no more than a connection; but the question about it can reach
 // nobody then.
-func (l *responses) mark(ctx context.Context, call *mcp.CallToolRequest) context.Context {
-	if call.Extra == nil || call.Session.ID() == "" {
+func (l *responses) mark(ctx context.Context, req mcp.Request) context.Context {
+	if req.GetExtra() == nil || req.GetSession().ID() == "" {
 		return ctx
 	}
-	l.mu.Lock()
-	into := l.open[call.Extra.Header.Get(liftHeader)]
-	l.mu.Unlock()
-	if into != nil {
+	if into := l.of(req.GetExtra()); into != nil {
 		return context.WithValue(ctx, goneKey{}, into.gone)
 	}
 	ended, end := context.WithCancel(context.Background()) // it has broken off already

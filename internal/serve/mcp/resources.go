@@ -42,7 +42,8 @@ func (s *Server) serveResources(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch r := req.(type) {
 		case *mcp.ListResourcesRequest:
-			return result(s.listResources(ctx, r))
+			list, err := s.listResources(ctx, r)
+			return result(list, s.told(ctx, "listing resources", err))
 		case *mcp.ListResourceTemplatesRequest:
 			return result(s.listTemplates(r))
 		case *mcp.ReadResourceRequest:
@@ -51,6 +52,22 @@ func (s *Server) serveResources(next mcp.MethodHandler) mcp.MethodHandler {
 			return next(ctx, method, req)
 		}
 	}
+}
+
+// told is an error as a client may hear it. What is wrong with the machine,
+// and which files of it, is the operator's to know.
+func (s *Server) told(ctx context.Context, doing string, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	if _, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return err
+	}
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: e.Text}
+	}
+	s.logger.Error(doing, "error", err)
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: doing + " has failed; the server's log says why"}
 }
 
 // result keeps a nil result from becoming one that is not nil.
@@ -172,23 +189,34 @@ func (s *Server) listTemplates(req *mcp.ListResourceTemplatesRequest) (*mcp.List
 }
 
 func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest) (*contents, error) {
-	return s.startRead(ctx, req.Params.URI, req.ProtocolVersion() >= modern)()
+	ctx, round, err := s.askerOf(ctx, req, req.Session,
+		attempt{method: readMethod, name: req.Params.URI, state: req.Params.RequestState}, req.Params.InputResponses)
+	if err != nil {
+		return nil, err
+	}
+	return s.startRead(ctx, req.Params.URI, req.ProtocolVersion() >= modern, round)()
 }
 
 // startRead takes the place of a read in the session's queue. The function
 // that it returns must be called; its errors are [*jsonrpc.Error]s, or those
-// of ctx.
-func (s *Server) startRead(ctx context.Context, uri string, modernEra bool) (wait func() (*contents, error)) {
+// of ctx. What it returns may be the question that the round puts.
+func (s *Server) startRead(ctx context.Context, uri string, modernEra bool, round *round) (wait func() (*contents, error)) {
 	r, err := parseURI(uri)
 	if err != nil {
 		return func() (*contents, error) { return nil, noResource(uri, modernEra, err.Error()) }
 	}
 	h := s.enter()
+	round.in(h)
 	content := h.session.StartContent(ctx, r)
 	return func() (*contents, error) {
 		c, err := content()
 		s.leave(h)
 		if err != nil {
+			if e, ok := errors.AsType[*tool.Error](err); ok {
+				if form, state := round.question(e.Code); form != nil {
+					return &contents{modern: true, form: form, state: state}, nil
+				}
+			}
 			return nil, readError(uri, modernEra, err)
 		}
 		return &contents{uri: uri, resource: r, content: c, modern: modernEra}, nil

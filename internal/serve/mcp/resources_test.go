@@ -532,3 +532,28 @@ func FuzzCursor(f *testing.F) {
 		}
 	})
 }
+
+// What is wrong with the machine goes to the operator's log; a client is not
+// shown the paths in it.
+func TestFailuresOfTheMachineTellAClientNothing(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	o := handrail.Options{Workspace: folder(t, map[string]string{"a.txt": "one"}), StateDir: state}
+	askers(t, o, func(t *testing.T, a asker) {
+		a.result("tools/call", `"name":"list_dir","arguments":{"path":"."}`)
+		if err := a.session.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, method := range []string{"resources/list", "resources/read"} {
+			params := ""
+			if method == "resources/read" {
+				params = `"uri":"handrail://files/a.txt"`
+			}
+			r := a.ask(method, params)
+			if r.Error == nil {
+				t.Errorf("%s: %+v", method, r)
+			} else if said := r.Error.Message; strings.Contains(said, state) || strings.Contains(said, "store") {
+				t.Errorf("%s: %q", method, said)
+			}
+		}
+	})
+}

@@ -232,6 +232,9 @@ func (s *Server) settleRoots(ctx context.Context, answer *mcp.ListRootsResult, e
 }
 
 func (s *Server) openHome(ctx context.Context, dir, beneath string) (*home, error) {
+	if err := s.roomForHome(ctx); err != nil {
+		return nil, err
+	}
 	session, err := s.roots.open(context.WithoutCancel(ctx), dir, beneath)
 	if err != nil {
 		return nil, err

@@ -486,3 +486,30 @@ func FuzzRootPath(f *testing.F) {
 		}
 	})
 }
+
+// A client that changes its roots faster than its calls stop does not keep
+// ever more sessions open.
+func TestSessionsThatAreEndingAreFew(t *testing.T) {
+	e := newEstate(t)
+	started, release := make(chan struct{}, 50), make(chan struct{})
+	e.tools = []tool.Tool{tool.Func("stubborn", "Does not stop.", tool.Pure, func(context.Context, dangerArgs) (string, error) {
+		started <- struct{}{}
+		<-release
+		return "", nil
+	})}
+	p := e.lines(rootsTime)
+	most := 0
+	for i := range 3*maxLeft + 2 {
+		p.send(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+		p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"stubborn","arguments":{"path":"%d"}}}`, 10+i, i))
+		p.roots(p.asked(), e.uri([]string{"in/one", "in/two"}[i%2]))
+		<-started
+		p.server.homes.mu.Lock()
+		most = max(most, p.server.homes.ends)
+		p.server.homes.mu.Unlock()
+	}
+	close(release)
+	if most > maxLeft || most == 0 {
+		t.Errorf("%d sessions were ending at once", most)
+	}
+}

@@ -29,13 +29,11 @@ type formReply struct {
 // so that the call is judged by what holds then. The answer counts only if
 // the judgement asks the very question that was answered.
 type round struct {
-	server          *Server
-	principal, name string
-	args            json.RawMessage
-	can             bool // the client can have a form filled in
-	lasting         bool // there is a session in which an answer can last
+	attempt
+	server *Server
 
-	mu sync.Mutex
+	mu   sync.Mutex
+	home string // the session that the request goes to
 	// sealed is the act that was asked about in the round before, and
 	// brought the answer; nil once it has been used.
 	sealed  string
@@ -43,26 +41,27 @@ type round struct {
 	asked   *handrail.ApprovalRequest // what this round is to ask
 }
 
-// open takes in what the client has brought with the call. A state that is
-// not good ends the call, in words that say why; an answer without one
-// answers nothing.
-func (r *round) open(state string, answer *formReply) *jsonrpc.Error {
-	if state == "" {
-		return nil
+// round takes in what the client has brought with a request. A state that is
+// not good ends the request, in words that say why; an answer without one
+// answers nothing. The error is a [*jsonrpc.Error].
+func (s *Server) round(a attempt) (*round, error) {
+	r := &round{attempt: a, server: s}
+	if a.state == "" {
+		return r, nil
 	}
-	act, err := r.server.sealer.Open(r.request(), state)
+	act, err := s.sealer.Open(r.request(), a.state)
 	if err != nil {
-		r.server.logger.Warn("an answer to a question about a call was refused", "tool", cut(r.name), "reason", err)
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
-			Message: fmt.Sprintf("requestState is refused: %v. Nothing was run. Call again without requestState; a person is asked anew then", err)}
+		s.logger.Warn("an answer to a question was refused", "method", a.method, "name", cut(a.name), "reason", err)
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
+			Message: fmt.Sprintf("requestState is refused: %v. Nothing was run. Ask again without requestState; a person is asked anew then", err)}
 	}
-	r.sealed, r.brought = act, answer
-	return nil
+	r.sealed, r.brought = act, a.answer
+	return r, nil
 }
 
 func (r *round) request() roundtrip.Request {
 	return roundtrip.Request{
-		Principal: r.principal + "\n" + r.server.session.ID(), Method: callMethod, Name: r.name, Args: canonical(r.args),
+		Principal: r.principal + "\n" + r.server.session.ID(), Method: r.method, Name: r.name, Args: canonical(r.args),
 	}
 }
 
@@ -82,6 +81,17 @@ func canonical(args json.RawMessage) []byte {
 	return out
 }
 
+// in says which session the request goes to, before it does. A round that is
+// nil need not know.
+func (r *round) in(h *home) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.home = h.session.ID()
+}
+
 // ask takes the answer that was brought, if it is to this question, and
 // otherwise puts the question.
 func (r *round) ask(_ context.Context, q handrail.ApprovalRequest) (handrail.ApprovalAnswer, error) {
@@ -92,17 +102,17 @@ func (r *round) ask(_ context.Context, q handrail.ApprovalRequest) (handrail.App
 	defer r.mu.Unlock()
 	answer := r.brought
 	r.brought = nil
-	if answer != nil && r.sealed == actOf(q) {
+	if answer != nil && r.sealed == r.actOf(q) {
 		return answered(q, answer.Action, answer.Content, r.lasting)
 	}
 	r.asked = &q
 	return handrail.ApprovalAnswer{}, tool.Errorf(tool.CodeApprovalRequired, "%s needs a person's approval and the client was told to ask", q.Tool)
 }
 
-// question returns what the client is to ask instead of the call's result,
-// or nil. A round that is nil asks nothing.
-func (r *round) question(result *tool.Result) (form *mcp.ElicitParams, state string) {
-	if r == nil || result.Code != tool.CodeApprovalRequired {
+// question returns what the client is to ask instead of getting the result
+// that has the code, or nil. A round that is nil asks nothing.
+func (r *round) question(code tool.Code) (form *mcp.ElicitParams, state string) {
+	if r == nil || code != tool.CodeApprovalRequired {
 		return nil, ""
 	}
 	r.mu.Lock()
@@ -114,15 +124,17 @@ func (r *round) question(result *tool.Result) (form *mcp.ElicitParams, state str
 	if r.lasting {
 		form.RequestedSchema = sessionForm
 	}
-	return form, r.server.sealer.Seal(r.request(), actOf(*r.asked))
+	return form, r.server.sealer.Seal(r.request(), r.actOf(*r.asked))
 }
 
-// actOf identifies what was asked: the call, the files that it means, the
-// tool as it was then, and the rule that asked. Where any of them has
-// changed, the answer is to another question.
-func actOf(q handrail.ApprovalRequest) string {
+// actOf identifies what was asked: the call, the files that it means and the
+// session whose they are, the tool as it was then, and the rule that asked.
+// Where any of them has changed, the answer is to another question. r.mu is
+// held.
+func (r *round) actOf(q handrail.ApprovalRequest) string {
 	h := sha256.New()
 	a := q.Act
+	fmt.Fprintf(h, "%q ", r.home)
 	fmt.Fprintf(h, "%q %q %q %q %q %q %q %q %q %d", q.Tool, canonical(q.Args), q.Rule, q.Reason, a.Reads, a.Trees, a.Writes, a.Hosts, a.Command, a.Effects)
 	if a.Spec != nil {
 		fmt.Fprintf(h, " %q %q %q %q %d", a.Spec.Name, a.Spec.Title, a.Spec.Description, a.Spec.Input, a.Spec.Effects)
@@ -132,12 +144,14 @@ func actOf(q handrail.ApprovalRequest) string {
 
 // appendQuestion appends the line that answers a call with a question.
 func (s *Server) appendQuestion(dst []byte, id json.RawMessage, form *mcp.ElicitParams, state string) []byte {
-	params, err := json.Marshal(form)
-	if err != nil {
-		return appendError(dst, id, jsonrpc.CodeInternalError, "the question could not be written")
-	}
 	dst = append(appendHead(dst, id), `"result":{"resultType":"input_required",`...)
 	dst = s.appendMeta(dst, &tool.Result{}, true)
+	return append(appendInputs(dst, form, state), "}}\n"...)
+}
+
+// appendInputs appends what a result says that puts a question.
+func appendInputs(dst []byte, form *mcp.ElicitParams, state string) []byte {
+	params, _ := json.Marshal(form) // texts, and a form that is our own
 	dst = append(append(dst, `"inputRequests":{"`+approvalKey+`":{"method":"elicitation/create","params":`...), params...)
-	return append(append(append(dst, `}},"requestState":"`...), state...), "\"}}\n"...)
+	return append(append(append(dst, `}},"requestState":"`...), state...), '"')
 }

@@ -41,31 +41,42 @@ func (r rounds) asks(args string, header ...string) string {
 	return state
 }
 
+// methodOf is the method that has the parameters.
+func methodOf(params string) string {
+	if strings.HasPrefix(params, `{"uri"`) {
+		return readMethod
+	}
+	return callMethod
+}
+
 func accepted(state string) string {
 	return fmt.Sprintf(`"inputResponses":{"approval":{"action":"accept"}},"requestState":%q,`, state)
 }
 
-func roundsOverHTTP(t *testing.T, open func(context.Context) (*handrail.Session, error)) (rounds, *Server) {
+func faceOf(t *testing.T, open func(context.Context) (*handrail.Session, error)) (face, *HTTP) {
+	t.Helper()
 	h, err := NewHTTP(t.Context(), HTTPOptions{Open: SessionPeers(open, Options{Version: "test"})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := httptest.NewServer(h)
-	f := face{h, s.URL + Path}
 	t.Cleanup(func() {
+		s.CloseClientConnections()
 		h.endStreams()
 		s.Close()
 		if err := h.Close(); err != nil {
 			t.Errorf("closing: %v", err)
 		}
 	})
+	return face{h, s.URL + Path}, h
+}
+
+func roundsOverHTTP(t *testing.T, open func(context.Context) (*handrail.Session, error)) (rounds, *Server) {
+	f, h := faceOf(t, open)
 	return rounds{t, func(params string, header ...string) (map[string]any, string) {
-		var p struct{ Name string }
-		if err := json.Unmarshal([]byte(params), &p); err != nil {
-			t.Error(err)
-		}
-		a := f.post(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+params+`}`,
-			append([]string{versionHeader, modern, "Mcp-Method", callMethod, "Mcp-Name", p.Name}, header...)...)
+		method := methodOf(params)
+		a := f.post(t, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`,
+			append([]string{versionHeader, modern, "Mcp-Method", method, "Mcp-Name", nameOf(params)}, header...)...)
 		if a.message.Error != nil {
 			return nil, a.message.Error.Message
 		}
@@ -93,7 +104,7 @@ func roundsOverStdio(t *testing.T, open func(context.Context) (*handrail.Session
 		id++
 		c := make(chan string, 1)
 		waiting[fmt.Sprint(id)] = c
-		line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`, id, params)
+		line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, methodOf(params), params)
 		mu.Unlock()
 		p.send(line)
 		var m struct {

@@ -73,6 +73,7 @@ func New(session *handrail.Session, o Options) (*Server, error) {
 	s := &Server{session: session, info: info, logger: o.Logger, roots: o.Roots, patience: drainGrace, shown: map[string]bool{}}
 	s.homes.own = &home{session: session}
 	s.homes.current = s.homes.own
+	s.homes.over = make(chan struct{})
 	s.rooting.wait = rootsTime
 	s.rooting.ctx = context.Background()
 	s.sdk = mcp.NewServer(o.implementation(), s.options(o))
@@ -189,6 +190,9 @@ type calledName struct{}
 // the result what its revision asks for.
 func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if opening, ok := req.(*mcp.ServerRequest[*mcp.InitializeParams]); ok {
+			inSession(opening.Params)
+		}
 		if err := s.beforeRequest(ctx, method, req); err != nil {
 			return nil, err
 		}
@@ -210,6 +214,18 @@ func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
+// inSession makes of the revision that a client opens a session for one that
+// has sessions: it is answered with the newest of those, but what it had asked
+// for would be taken for the one that it speaks.
+func inSession(p *mcp.InitializeParams) {
+	if p != nil && p.ProtocolVersion >= modern {
+		p.ProtocolVersion = newestInSession
+	}
+}
+
+// newestInSession is the newest revision that has sessions.
+const newestInSession = "2025-11-25"
+
 // carrier returns the name itself if the SDK lists it, or else one that it
 // does list.
 func (s *Server) carrier(name string) string {
@@ -230,7 +246,8 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	if name, ok := ctx.Value(calledName{}).(string); ok {
 		c.Tool = name
 	}
-	ctx, round, err := s.askerOf(ctx, req, c.Tool)
+	ctx, round, err := s.askerOf(ctx, req, req.Session,
+		attempt{method: callMethod, name: c.Tool, args: c.Args, state: req.Params.RequestState}, req.Params.InputResponses)
 	if err != nil {
 		return nil, err
 	}
@@ -245,9 +262,10 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 		c.Progress = r.report
 	}
 	h := s.enter()
+	round.in(h)
 	defer s.leave(h)
 	r := s.explain(h.session.Run(ctx, c)[0], req.Session)
-	if form, state := round.question(r); form != nil {
+	if form, state := round.question(r.Code); form != nil {
 		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{approvalKey: form}, RequestState: state}, nil
 	}
 	s.report(ctx, req.Session, c.Tool, r)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -20,17 +19,27 @@ func (c *stdio) client() *mcp.ServerSession {
 	return c.peer
 }
 
-// askerOf says how the client is asked about a call, or why the call is
-// refused. client is nil for a call of the stateless revision; the round is
-// nil for any other.
-func (c *stdio) askerOf(ctx context.Context, p callParams, client *mcp.ServerSession) (context.Context, *round, *jsonrpc.Error) {
+// clientOf is the session that a request belongs to, or nil for one of the
+// stateless revision.
+func (c *stdio) clientOf(from carried) *mcp.ServerSession {
+	if from.stateless() {
+		return nil
+	}
+	return c.client()
+}
+
+// askerOf says how the client is asked about a request, or why the request is
+// refused. client is nil for one of the stateless revision; the round is nil
+// for any other.
+func (c *stdio) askerOf(ctx context.Context, from carried, a attempt, client *mcp.ServerSession) (context.Context, *round, error) {
 	if client != nil {
 		return withAsker(ctx, direct{session: client, gone: c.present}), nil, nil
 	}
-	r := &round{server: c.server, name: p.name, args: p.arguments, lasting: true}
 	var can mcp.ClientCapabilities
-	r.can = json.Unmarshal(p.capabilities, &can) == nil && fillsForms(&can)
-	if err := r.open(p.state, replyTo(p.answers)); err != nil {
+	a.can = json.Unmarshal(from.capabilities, &can) == nil && fillsForms(&can)
+	a.lasting, a.state, a.answer = true, from.state, replyTo(from.answers)
+	r, err := c.server.round(a)
+	if err != nil {
 		return ctx, nil, err
 	}
 	return withAsker(ctx, r), r, nil

@@ -16,16 +16,28 @@ import (
 
 // callParams are the parameters of tools/call, as they came.
 type callParams struct {
-	name          string
-	arguments     json.RawMessage // nil where there are none
+	carried
+	name      string
+	arguments json.RawMessage // nil where there are none
+}
+
+// carried is what any request that goes past the SDK may bring, as it came.
+type carried struct {
 	progressToken json.RawMessage // nil where there is none
-	version       string          // the revision that the call itself names
+	version       string          // the revision that the request itself names
 	capabilities  json.RawMessage // of the client; nil unless they are an object
 	state         string          // what the client brings back with its answers
 	answers       json.RawMessage // nil where there are none
 }
 
-// What may be wrong with the parameters of a call.
+// stateless reports whether the request belongs to the revision without
+// sessions.
+func (c carried) stateless() bool { return c.version == modern && c.capabilities != nil }
+
+// size is what is held of it, in bytes.
+func (c carried) size() int { return len(c.state) + len(c.answers) }
+
+// What may be wrong with the parameters of a request.
 var (
 	errToken   = errors.New("the progress token must be a text or a number")
 	errVersion = errors.New("the revision that a request names itself is " + modern + " or a later one")
@@ -35,37 +47,47 @@ var (
 
 // readCall reads the parameters of a call. Nothing in them lies in params.
 func readCall(params []byte) (p callParams, err error) {
-	var name, arguments, state, answers, meta, token, version, capabilities []byte
-	if len(params) == 0 {
-		return p, errNoObject
-	}
-	if err := pick(params, member{"name", &name}, member{"arguments", &arguments}, member{"_meta", &meta},
-		member{"requestState", &state}, member{"inputResponses", &answers}); err != nil {
+	var name, arguments []byte
+	if p.carried, err = readParams(params, member{"name", &name}, member{"arguments", &arguments}); err != nil {
 		return p, err
 	}
-	if len(meta) > 0 {
-		if err := pick(meta, member{"progressToken", &token}, member{versionKey, &version}, member{capabilitiesKey, &capabilities}); err != nil {
-			return p, fmt.Errorf("_meta: %w", err)
-		}
-	}
-	switch {
-	case token != nil && idWrong(token) != "":
-		return p, errToken
-	case version != nil && (json.Unmarshal(version, &p.version) != nil || p.version < modern):
-		return p, errVersion
-	case name == nil || name[0] != '"' || json.Unmarshal(name, &p.name) != nil:
+	if name == nil || name[0] != '"' || json.Unmarshal(name, &p.name) != nil {
 		return p, errName
-	case state != nil && json.Unmarshal(state, &p.state) != nil:
-		return p, errState
-	}
-	p.progressToken, p.answers = bytes.Clone(token), bytes.Clone(answers)
-	if isObject(capabilities) {
-		p.capabilities = bytes.Clone(capabilities)
 	}
 	if !bytes.Equal(arguments, []byte("null")) {
 		p.arguments = bytes.Clone(arguments)
 	}
 	return p, nil
+}
+
+// readParams reads what any request may bring, and finds the members that
+// are its own, which lie in params.
+func readParams(params []byte, own ...member) (c carried, err error) {
+	var state, answers, meta, token, version, capabilities []byte
+	if len(params) == 0 {
+		return c, errNoObject
+	}
+	if err := pick(params, append(own, member{"_meta", &meta}, member{"requestState", &state}, member{"inputResponses", &answers})...); err != nil {
+		return c, err
+	}
+	if len(meta) > 0 {
+		if err := pick(meta, member{"progressToken", &token}, member{versionKey, &version}, member{capabilitiesKey, &capabilities}); err != nil {
+			return c, fmt.Errorf("_meta: %w", err)
+		}
+	}
+	switch {
+	case token != nil && idWrong(token) != "":
+		return c, errToken
+	case version != nil && (json.Unmarshal(version, &c.version) != nil || c.version < modern):
+		return c, errVersion
+	case state != nil && json.Unmarshal(state, &c.state) != nil:
+		return c, errState
+	}
+	c.progressToken, c.answers = bytes.Clone(token), bytes.Clone(answers)
+	if isObject(capabilities) {
+		c.capabilities = bytes.Clone(capabilities)
+	}
+	return c, nil
 }
 
 // The names under which a request says what it speaks.
@@ -92,19 +114,18 @@ func (c *stdio) takeCall(ctx context.Context, f frame) bool {
 		c.refuse(f.id, jsonrpc.CodeInvalidParams, "these are no parameters of a call: "+err.Error())
 		return true
 	}
-	stateless := p.version == modern && p.capabilities != nil
-	ctx, began, refused := c.begin(ctx, f.id, len(p.arguments)+len(p.state)+len(p.answers), p.version, stateless)
+	ctx, began, refused := c.begin(ctx, f.id, len(p.arguments)+p.size(), p.carried)
 	if began {
-		c.start(ctx, string(f.id), p, stateless)
+		c.start(ctx, string(f.id), p)
 	}
 	return began || refused
 }
 
 // begin notes a request that goes past the SDK, if it may. It refuses one
 // whose id is in use, and one too many. size is what it holds, in bytes.
-func (c *stdio) begin(ctx context.Context, id json.RawMessage, size int, version string, stateless bool) (_ context.Context, began, refused bool) {
+func (c *stdio) begin(ctx context.Context, id json.RawMessage, size int, from carried) (_ context.Context, began, refused bool) {
 	inner, stop := context.WithCancel(ctx)
-	began, no := c.enter(id, openStdio{stop, size}, version, stateless)
+	began, no := c.enter(id, openStdio{stop, size}, from)
 	if began {
 		return inner, true, false
 	}
@@ -117,7 +138,7 @@ func (c *stdio) begin(ctx context.Context, id json.RawMessage, size int, version
 
 // enter notes a call that is ours to run, or says why it may not run. It
 // does neither for one that is not ours.
-func (c *stdio) enter(id json.RawMessage, call openStdio, version string, stateless bool) (taken bool, no string) {
+func (c *stdio) enter(id json.RawMessage, call openStdio, from carried) (taken bool, no string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, open := c.calls[string(id)]
@@ -126,7 +147,7 @@ func (c *stdio) enter(id json.RawMessage, call openStdio, version string, statel
 		return false, idTaken
 	case len(c.calls)+c.answering >= maxOpen || c.held > 0 && c.held+call.size > maxKeptBack:
 		return false, tooMany
-	case c.idle != nil || !stateless && (version != "" || !c.ready):
+	case c.idle != nil || !from.stateless() && (from.version != "" || !c.ready):
 		return false, ""
 	}
 	c.calls[string(id)] = call
@@ -151,20 +172,16 @@ func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
 // start takes the call's place in the queue at once, or as soon as it is
 // known which workspace it is for, and runs it beside the reading.
-func (c *stdio) start(ctx context.Context, id string, p callParams, stateless bool) {
-	var client *mcp.ServerSession
-	if !stateless {
-		client = c.client()
-	}
-	ctx, round, refused := c.askerOf(ctx, p, client)
-	if refused != nil {
-		c.answer(ctx, id, 0, func(line []byte) []byte {
-			return appendError(line, json.RawMessage(id), refused.Code, refused.Message)
-		})
+func (c *stdio) start(ctx context.Context, id string, p callParams) {
+	client := c.clientOf(p.carried)
+	ctx, round, err := c.askerOf(ctx, p.carried, attempt{method: callMethod, name: p.name, args: p.arguments}, client)
+	if err != nil {
+		c.answer(ctx, id, 0, func(line []byte) []byte { return appendFailure(line, id, err) })
 		return
 	}
 	c.server.whenRooted(ctx, client, func() {
 		h := c.server.enter()
+		round.in(h)
 		call, reporter := c.call(p)
 		wait := h.session.Start(ctx, call)
 		go func() {
@@ -172,11 +189,11 @@ func (c *stdio) start(ctx context.Context, id string, p callParams, stateless bo
 			c.server.leave(h)
 			reporter.stop()
 			c.server.report(ctx, client, call.Tool, result)
-			c.answer(ctx, id, 0, func(line []byte) []byte {
-				if form, state := round.question(result); form != nil {
+			c.answer(ctx, id, resultSize(result), func(line []byte) []byte {
+				if form, state := round.question(result.Code); form != nil {
 					return c.server.appendQuestion(line, json.RawMessage(id), form, state)
 				}
-				return c.server.appendAnswer(line, json.RawMessage(id), result, stateless)
+				return c.server.appendAnswer(line, json.RawMessage(id), result, p.stateless())
 			})
 		}()
 	})
