@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -77,7 +76,8 @@ type Process struct {
 	reads   []*os.File
 
 	pumps    sync.WaitGroup
-	ended    chan struct{} // the first process has ended and its output was read
+	drained  sync.WaitGroup // of pumps that were told to read what is there
+	ended    chan struct{}  // the first process has ended and its output was read
 	exit     sandbox.Exit
 	err      error
 	duration time.Duration
@@ -202,30 +202,6 @@ func (p *Process) run(o *Options) {
 	go p.wait()
 }
 
-// pieces are kept because a short command would spend more on one than on all
-// else.
-var pieces = sync.Pool{New: func() any { b := make([]byte, piece); return &b }}
-
-// pump reads one output to its end.
-func (p *Process) pump(from *os.File, to io.Writer, live func([]byte)) {
-	p.pumps.Go(func() {
-		held := pieces.Get().(*[]byte)
-		defer pieces.Put(held)
-		buf := *held
-		for {
-			n, err := from.Read(buf)
-			if n > 0 {
-				p.last.Store(int64(time.Since(p.started)))
-				_, _ = to.Write(buf[:n])
-				live(buf[:n])
-			}
-			if err != nil { // the end; of a terminal an error says so
-				return
-			}
-		}
-	})
-}
-
 // wait sees to the end of the first process, and then of its output.
 func (p *Process) wait() {
 	p.exit, p.err = p.proc.Wait()
@@ -240,6 +216,7 @@ func (p *Process) wait() {
 	select {
 	case <-read:
 	case <-timer.C:
+		p.drain()
 	}
 	p.output.finish()
 	if p.errout != nil {
@@ -255,7 +232,7 @@ func (p *Process) wait() {
 	// Whoever still holds a pipe now got it from elsewhere.
 	select {
 	case <-read:
-	case <-time.After(drain):
+	case <-time.After(4 * Grace):
 	}
 	_ = p.CloseInput()
 	closeAll(p.reads)
