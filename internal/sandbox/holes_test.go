@@ -288,8 +288,8 @@ try:
     while n < 600:
         if os.fork() == 0: time.sleep(60)
         n += 1
-except OSError as e: print(n, e)
-else: print(n, "all")
+except OSError as e: print(n, e, flush=True)
+else: print(n, "all", flush=True)
 os._exit(0)`
 	r := run(t, f, Spec{Path: "python3", Argv: []string{"python3", "-c", forks}})
 	if n, _ := strconv.Atoi(strings.Fields(r.out + " 0")[0]); n < 250 || n > 310 {
