@@ -184,6 +184,22 @@ func TestProtectedPaths(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a driver that cannot hold them tells", func(t *testing.T) {
+		root, _ := workspace(t)
+		write(t, filepath.Join(root, ".git", "hooks", "pre-commit"), "x")
+		write(t, filepath.Join(root, ".git", "config"), "x")
+		f := open(t, Landlock, Policy{Mode: WorkspaceWrite, Workspace: root, Protected: append(DefaultProtected(), ".envrc")})
+		for script, want := range map[string]string{
+			"echo fine > file": "[]", "echo x >> .git/config": "[.git/config]", "echo x > .git/hooks/post-commit; echo x > .envrc": "[.git/hooks/ .envrc]", "mv .git g": "[.git/hooks/ .git/config]",
+		} {
+			if r := sh(t, f, script); fmt.Sprint(r.Appeared) != want {
+				t.Errorf("%s: %q, want %s", script, r.Appeared, want)
+			}
+			if script == "mv .git g" {
+				sh(t, f, "mv g .git")
+			}
+		}
+	})
 	t.Run("F112 a command cannot make settings", func(t *testing.T) {
 		f := open(t, Namespaces, p)
 		if r := sh(t, f, "mkdir -p .handrail; echo x > .handrail/settings.toml || rm -rf .handrail"); r.Code == 0 {
