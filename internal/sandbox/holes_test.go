@@ -495,12 +495,11 @@ func sleeper(how string) {
 	d, root, _ := strings.Cut(how, " ")
 	f, err := Open(context.Background(), Options{Driver: Driver(d), Policy: Policy{Mode: WorkspaceWrite, Workspace: root}})
 	if err == nil {
-		_, err = f.Start(context.Background(), Spec{Path: "/bin/sh", Argv: []string{"sh", "-c", "trap '' TERM HUP; while :; do sleep 1; done", root}, Env: []string{"PATH=/bin:/usr/bin"}})
+		_, err = f.Start(context.Background(), Spec{Path: "/bin/sh", Argv: []string{"sh", "-c", "trap '' TERM HUP; echo up; while :; do sleep 1; done", root}, Env: []string{"PATH=/bin:/usr/bin"}, Stdout: os.Stdout})
 	}
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("up")
 	time.Sleep(time.Hour)
 }
