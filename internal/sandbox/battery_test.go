@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 )
 
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(nestedMark) != "":
 		nested()
 	default:
-		os.Exit(m.Run())
+		goleak.VerifyTestMain(m)
 	}
 }
 

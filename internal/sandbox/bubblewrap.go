@@ -33,6 +33,7 @@ func openBubblewrap(ctx context.Context, p Policy) (Fence, error) {
 		"There is no Landlock on top: a file that is handed to a command as a descriptor can be opened again for writing.",
 		"Unix sockets that a program outside binds in a readable folder while a command runs can be reached by it, where unix sockets are allowed.",
 		"PID 1 of each command is bwrap itself, which the command may look into.",
+		"A command lives on when this process is killed in the very moment in which bwrap starts it.",
 		"A hidden file that a program outside replaces can be read by commands that started before.",
 	}}}
 	places, err := holdPlaces(p)

@@ -50,6 +50,8 @@ type Spec struct {
 
 	// extra are files after the first three, closed once the command has them.
 	extra []*os.File
+	// inspect sees the end of the command before anybody else, or is nil.
+	inspect func(*Exit)
 	// stop is called when no process of the command is left, or is nil.
 	stop func()
 }
@@ -104,7 +106,8 @@ type Exit struct {
 	// Spec.Keep they still do.
 	Left bool
 	// Appeared are protected paths, relative to the workspace, that were missing
-	// when the command began and are there now.
+	// when the command began and are there now; from a driver that does not hold
+	// them (Report.Open says so), those that are not as they were.
 	Appeared []string
 }
 
@@ -120,7 +123,8 @@ type Report struct {
 	// Passed are the stronger drivers that Auto passed over, each with the reason.
 	Passed []string
 	// Env are variables, as "NAME=value", that commands need in this fence: those
-	// of the proxy. The caller adds them to Spec.Env.
+	// of the proxy, TMPDIR where /tmp is not private, and HANDRAIL_SANDBOX with the
+	// driver's name. The caller adds them to Spec.Env.
 	Env []string
 }
 

@@ -40,9 +40,12 @@ func (h *hostProc) run(s Spec, p Policy, files []*os.File, started chan<- error)
 	h.exit.Left = len(members(h.pid)) > 0
 	if !s.Keep {
 		h.sweep()
-		close(h.ended)
-	} else {
-		close(h.ended)
+	}
+	if s.inspect != nil {
+		s.inspect(&h.exit)
+	}
+	close(h.ended)
+	if s.Keep {
 		for len(members(h.pid)) > 0 {
 			time.Sleep(goneEvery)
 		}

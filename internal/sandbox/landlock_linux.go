@@ -28,21 +28,14 @@ func openLandlock(ctx context.Context, p Policy) (Fence, error) {
 	no := func(reason string, err error) (Fence, error) {
 		return nil, &UnavailableError{Driver: Landlock, Reason: reason, Err: err}
 	}
-	switch {
-	case abi == 0:
-		return no("the kernel has no Landlock, or it is not among the security modules that it was started with", nil)
-	case abi < abiTruncate:
-		return no(fmt.Sprintf("the kernel's Landlock is of ABI %d, which lets every file be truncated; %d is needed", abi, abiTruncate), nil)
-	case p.Network == NetProxy && abi < abiNet:
-		return no(fmt.Sprintf("the kernel's Landlock is of ABI %d, which does not know ports; the proxy needs %d", abi, abiNet), nil)
-	case p.Mode == FullAccess:
-		return no("it can hide nothing in full-access mode", nil)
+	if why := landlockMissing(p, abi); why != "" {
+		return no(why, nil)
 	}
 	tmp, err := os.MkdirTemp("", "handrail-tmp-")
 	if err != nil {
 		return no("a folder for temporary files cannot be made", err)
 	}
-	f := &direct{report: Report{Driver: Landlock, Policy: p, Open: landlockOpen(p, abi), Env: []string{
+	f := &direct{loose: p.Mode == WorkspaceWrite, report: Report{Driver: Landlock, Policy: p, Open: landlockOpen(p, abi), Env: []string{
 		"HANDRAIL_SANDBOX=" + string(Landlock), "TMPDIR=" + tmp, "TMP=" + tmp, "TEMP=" + tmp,
 	}}}
 	f.release = func() { _ = os.RemoveAll(tmp) } // what a command made unremovable stays
@@ -55,6 +48,22 @@ func openLandlock(ctx context.Context, p Policy) (Fence, error) {
 		return no("a trial command did not run", err)
 	}
 	return f, nil
+}
+
+// landlockMissing says why a Landlock of this age cannot hold the policy, or
+// nothing. What it leaves open and may is in landlockOpen.
+func landlockMissing(p Policy, abi int) string {
+	switch {
+	case abi == 0:
+		return "the kernel has no Landlock, or it is not among the security modules that it was started with"
+	case abi < abiTruncate:
+		return fmt.Sprintf("the kernel's Landlock is of ABI %d, which lets every file be truncated; %d is needed", abi, abiTruncate)
+	case p.Network == NetProxy && abi < abiNet:
+		return fmt.Sprintf("the kernel's Landlock is of ABI %d, which does not know ports; the proxy needs %d", abi, abiNet)
+	case p.Mode == FullAccess:
+		return "it can hide nothing in full-access mode"
+	}
+	return ""
 }
 
 // landlock makes the ruleset, the filter and the door of the proxy.
@@ -166,7 +175,7 @@ func landlockOpen(p Policy, abi int) []string {
 		"/tmp is the machine's: commands get a folder of their own in TMPDIR, and programs that write to /tmp by name fail.",
 	}
 	if len(p.Protected) > 0 && p.Mode == WorkspaceWrite {
-		open = append(open, "Protected paths in the workspace can be changed by commands.")
+		open = append(open, "Protected paths in the workspace can be changed by commands; which ones were is told when a command ends.")
 	}
 	open = append(open, "The root folder, and those above hidden paths, cannot be listed.")
 	if p.UnixSockets && abi < abiUnix {

@@ -155,7 +155,7 @@ func race(s *scene, name string) error {
 		}
 	}()
 	defer close(stop)
-	for i := range 600 {
+	for i := range 300 {
 		_ = os.WriteFile(dir+"/raced-"+name+strconv.Itoa(i%5), []byte("x"), 0o644)
 	}
 	if m, _ := filepath.Glob(s.out + "/raced-" + name + "*"); len(m) > 0 {

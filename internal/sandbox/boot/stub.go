@@ -79,18 +79,18 @@ func (s *stub) live() {
 	for sig := uintptr(1); sig <= 64; sig++ {
 		// Commands may send any signal to their PID 1. With SIGCHLD ignored, the
 		// kernel reaps what they leave behind.
-		syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&s.ignored)), 0, 8, 0, 0)
+		_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&s.ignored)), 0, 8, 0, 0)
 	}
-	syscall.RawSyscall(syscall.SYS_DUP3, uintptr(s.control), 3, syscall.O_CLOEXEC)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_DUP3, uintptr(s.control), 3, syscall.O_CLOEXEC)
 	// What it holds by the fork would keep other sockets from ending.
-	syscall.RawSyscall(sysCloseRange, 4, ^uintptr(0)>>32, 0)
+	_, _, _ = syscall.RawSyscall(sysCloseRange, 4, ^uintptr(0)>>32, 0)
 	if e := s.mounts(); e != 0 {
 		s.say[0], s.say[1] = Failed, byte(e)
-		syscall.RawSyscall(syscall.SYS_WRITE, 3, uintptr(unsafe.Pointer(&s.say)), 2)
-		syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 1, 0, 0)
+		_, _, _ = syscall.RawSyscall(syscall.SYS_WRITE, 3, uintptr(unsafe.Pointer(&s.say)), 2)
+		_, _, _ = syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 1, 0, 0)
 	}
 	s.say[0], s.say[1] = s.ownProc, s.limit
-	syscall.RawSyscall(syscall.SYS_WRITE, 3, uintptr(unsafe.Pointer(&s.say)), 2)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_WRITE, 3, uintptr(unsafe.Pointer(&s.say)), 2)
 	for {
 		n, _, e := syscall.RawSyscall(syscall.SYS_READ, 3, uintptr(unsafe.Pointer(&s.buf)), 1)
 		if e == syscall.EINTR {
@@ -98,10 +98,10 @@ func (s *stub) live() {
 		}
 		if e != 0 || n == 0 {
 			// The owner let go of the slot; with PID 1 the kernel ends the rest.
-			syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)
+			_, _, _ = syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)
 		}
 		s.say[0] = s.answer(s.buf[0])
-		syscall.RawSyscall(syscall.SYS_WRITE, 3, uintptr(unsafe.Pointer(&s.say)), 1)
+		_, _, _ = syscall.RawSyscall(syscall.SYS_WRITE, 3, uintptr(unsafe.Pointer(&s.say)), 1)
 	}
 }
 
@@ -127,7 +127,7 @@ func (s *stub) mounts() syscall.Errno {
 		fd, _, e := syscall.RawSyscall6(syscall.SYS_OPENAT, ^uintptr(99), uintptr(unsafe.Pointer(s.pidMax)), syscall.O_WRONLY, 0, 0, 0)
 		if e == 0 {
 			_, _, e = syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(&s.pids)), s.pidsLen)
-			syscall.RawSyscall(syscall.SYS_CLOSE, fd, 0, 0)
+			_, _, _ = syscall.RawSyscall(syscall.SYS_CLOSE, fd, 0, 0)
 		}
 		s.limit = byte(e)
 	}
@@ -153,14 +153,14 @@ func (s *stub) answer(ask byte) byte {
 		return 1
 	case ask == AskKill:
 		for {
-			syscall.RawSyscall(syscall.SYS_KILL, ^uintptr(0), uintptr(syscall.SIGKILL), 0)
+			_, _, _ = syscall.RawSyscall(syscall.SYS_KILL, ^uintptr(0), uintptr(syscall.SIGKILL), 0)
 			_, _, e := syscall.RawSyscall6(syscall.SYS_WAIT4, ^uintptr(0), 0, 0, 0, 0, 0)
 			if e == syscall.ECHILD {
 				return 0
 			}
 		}
 	case ask <= 64:
-		syscall.RawSyscall(syscall.SYS_KILL, ^uintptr(0), uintptr(ask), 0)
+		_, _, _ = syscall.RawSyscall(syscall.SYS_KILL, ^uintptr(0), uintptr(ask), 0)
 	}
 	return 0
 }
