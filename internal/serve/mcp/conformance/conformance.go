@@ -26,7 +26,7 @@ func Open(context.Context) (mcp.Peer, error) {
 	f := &fixtures{server: sdk.NewServer(&sdk.Implementation{Name: "handrail-conformance", Version: "1"}, &sdk.ServerOptions{
 		CompletionHandler: complete, SubscribeHandler: accept, UnsubscribeHandler: drop,
 	})}
-	for _, fixture := range []map[string]toolFixture{contents, reports(f), questions, f.rounds()} {
+	for _, fixture := range []map[string]toolFixture{contents(), reports(f), questions(), f.rounds()} {
 		for name, t := range fixture {
 			schema := t.schema
 			if schema == "" {

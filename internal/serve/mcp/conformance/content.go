@@ -56,7 +56,7 @@ func (f *fixtures) addPrompts() {
 		f.server.AddPrompt(p, h)
 	}
 	add("test_simple_prompt", prompt(user(&sdk.TextContent{Text: "This is a simple prompt for testing."})))
-	add("test_prompt_with_image", prompt(user(image), user(&sdk.TextContent{Text: "Please analyze the image above."})))
+	add("test_prompt_with_image", prompt(user(image()), user(&sdk.TextContent{Text: "Please analyze the image above."})))
 	add("test_prompt_with_arguments", func(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 		words := fmt.Sprintf("Prompt with arguments: arg1='%s', arg2='%s'", r.Params.Arguments["arg1"], r.Params.Arguments["arg2"])
 		return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{user(&sdk.TextContent{Text: words})}}, nil
@@ -70,6 +70,6 @@ func (f *fixtures) addPrompts() {
 		if about := text(r.Params.InputResponses, "user_context", "context"); about != "" {
 			return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{user(&sdk.TextContent{Text: "It is about " + about})}}, nil
 		}
-		return &sdk.GetPromptResult{InputRequests: sdk.InputRequestMap{"user_context": askContext}}, nil
+		return &sdk.GetPromptResult{InputRequests: sdk.InputRequestMap{"user_context": askContext()}}, nil
 	})
 }

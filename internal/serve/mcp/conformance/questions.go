@@ -9,44 +9,46 @@ import (
 
 // questions are the tools that ask their client in the revisions in which a
 // server may.
-var questions = map[string]toolFixture{
-	"test_sampling": {
-		schema: `{"type":"object","properties":{"prompt":{"type":"string"}},"required":["prompt"]}`,
-		run: func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			var in struct{ Prompt string }
-			if err := json.Unmarshal(r.Params.Arguments, &in); err != nil {
-				return nil, err
-			}
-			answer, err := r.Session.CreateMessage(ctx, sampling(in.Prompt))
-			if err != nil {
-				return nil, err
-			}
-			text, _ := answer.Content.(*sdk.TextContent)
-			if text == nil {
-				return say("LLM response: no text"), nil
-			}
-			return say("LLM response: %s", text.Text), nil
+func questions() map[string]toolFixture {
+	return map[string]toolFixture{
+		"test_sampling": {
+			schema: `{"type":"object","properties":{"prompt":{"type":"string"}},"required":["prompt"]}`,
+			run: func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				var in struct{ Prompt string }
+				if err := json.Unmarshal(r.Params.Arguments, &in); err != nil {
+					return nil, err
+				}
+				answer, err := r.Session.CreateMessage(ctx, sampling(in.Prompt))
+				if err != nil {
+					return nil, err
+				}
+				text, _ := answer.Content.(*sdk.TextContent)
+				if text == nil {
+					return say("LLM response: no text"), nil
+				}
+				return say("LLM response: %s", text.Text), nil
+			},
 		},
-	},
-	"test_elicitation": {
-		schema: `{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}`,
-		run: func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			var in struct{ Message string }
-			if err := json.Unmarshal(r.Params.Arguments, &in); err != nil {
-				return nil, err
-			}
-			return elicit(ctx, r, in.Message, `{"username":{"type":"string"},"email":{"type":"string"}}`)
+		"test_elicitation": {
+			schema: `{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}`,
+			run: func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				var in struct{ Message string }
+				if err := json.Unmarshal(r.Params.Arguments, &in); err != nil {
+					return nil, err
+				}
+				return elicit(ctx, r, in.Message, `{"username":{"type":"string"},"email":{"type":"string"}}`)
+			},
 		},
-	},
-	"test_elicitation_sep1034_defaults": asks(`{"name":{"type":"string","default":"John Doe"},"age":{"type":"integer","default":30},
+		"test_elicitation_sep1034_defaults": asks(`{"name":{"type":"string","default":"John Doe"},"age":{"type":"integer","default":30},
 		"score":{"type":"number","default":95.5},"status":{"type":"string","enum":["active","inactive","pending"],"default":"active"},
 		"verified":{"type":"boolean","default":true}}`),
-	"test_elicitation_sep1330_enums": asks(`{
+		"test_elicitation_sep1330_enums": asks(`{
 		"untitledSingle":{"type":"string","enum":["option1","option2","option3"]},
 		"titledSingle":{"type":"string","oneOf":[{"const":"value1","title":"First Option"},{"const":"value2","title":"Second Option"},{"const":"value3","title":"Third Option"}]},
 		"legacyEnum":{"type":"string","enum":["opt1","opt2","opt3"],"enumNames":["Option One","Option Two","Option Three"]},
 		"untitledMulti":{"type":"array","minItems":1,"maxItems":3,"items":{"type":"string","enum":["option1","option2","option3"]}},
 		"titledMulti":{"type":"array","minItems":1,"maxItems":3,"items":{"anyOf":[{"const":"value1","title":"First Choice"},{"const":"value2","title":"Second Choice"},{"const":"value3","title":"Third Choice"}]}}}`),
+	}
 }
 
 // asks is a tool that asks for the properties.

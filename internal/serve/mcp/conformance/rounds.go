@@ -9,13 +9,26 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The questions that a client answers with its next attempt.
-var (
-	askName    = &sdk.ElicitParams{Message: "What is your name?", RequestedSchema: form(`{"name":{"type":"string"}}`, "name")}
-	askColour  = &sdk.ElicitParams{Message: "What is your favourite colour?", RequestedSchema: form(`{"color":{"type":"string"}}`, "color")}
-	askConfirm = &sdk.ElicitParams{Message: "Please confirm.", RequestedSchema: form(`{"ok":{"type":"boolean"}}`, "ok")}
-	askContext = &sdk.ElicitParams{Message: "What is it about?", RequestedSchema: form(`{"context":{"type":"string"}}`, "context")}
-)
+// question is one that a client answers with its next attempt.
+func question(text, properties, required string) *sdk.ElicitParams {
+	return &sdk.ElicitParams{Message: text, RequestedSchema: form(properties, required)}
+}
+
+func askName() *sdk.ElicitParams {
+	return question("What is your name?", `{"name":{"type":"string"}}`, "name")
+}
+
+func askColour() *sdk.ElicitParams {
+	return question("What is your favourite colour?", `{"color":{"type":"string"}}`, "color")
+}
+
+func askConfirm() *sdk.ElicitParams {
+	return question("Please confirm.", `{"ok":{"type":"boolean"}}`, "ok")
+}
+
+func askContext() *sdk.ElicitParams {
+	return question("What is it about?", `{"context":{"type":"string"}}`, "context")
+}
 
 // rounds are the tools that ask with their result and are called again with
 // the answers.
@@ -25,7 +38,7 @@ func (f *fixtures) rounds() map[string]toolFixture {
 			if name := text(r.Params.InputResponses, "user_name", "name"); name != "" {
 				return say("Hello, %s!", name), nil
 			}
-			return ask("", sdk.InputRequestMap{"user_name": askName}), nil
+			return ask("", sdk.InputRequestMap{"user_name": askName()}), nil
 		}},
 		"test_input_required_result_sampling": {run: func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			if answer, ok := sampled(r.Params.InputResponses, "capital_question"); ok {
@@ -109,7 +122,7 @@ func (f *fixtures) confirm(_ context.Context, r *sdk.CallToolRequest) (*sdk.Call
 	if data == "asked" && accepted(r.Params.InputResponses, "confirm") != nil {
 		return say("state-ok: confirmed"), nil
 	}
-	return ask(f.sealer.Seal(request(r), "asked"), sdk.InputRequestMap{"confirm": askConfirm}), nil
+	return ask(f.sealer.Seal(request(r), "asked"), sdk.InputRequestMap{"confirm": askConfirm()}), nil
 }
 
 func (f *fixtures) three(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -123,7 +136,7 @@ func (f *fixtures) three(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallTo
 		return say("%s %s, with %d roots", greeting, name, len(roots.Roots)), nil
 	}
 	return ask(f.sealer.Seal(request(r), "asked"), sdk.InputRequestMap{
-		"user_name": askName, "greeting": sampling("Write a greeting."), "client_roots": &sdk.ListRootsParams{},
+		"user_name": askName(), "greeting": sampling("Write a greeting."), "client_roots": &sdk.ListRootsParams{},
 	}), nil
 }
 
@@ -140,11 +153,11 @@ func (f *fixtures) twoRounds(_ context.Context, r *sdk.CallToolRequest) (*sdk.Ca
 	case second && colour != "":
 		return say("%s likes %s", known, colour), nil
 	case second:
-		return ask(f.sealer.Seal(request(r), data), sdk.InputRequestMap{"step2": askColour}), nil
+		return ask(f.sealer.Seal(request(r), data), sdk.InputRequestMap{"step2": askColour()}), nil
 	case data == "first" && name != "":
-		return ask(f.sealer.Seal(request(r), "name "+name), sdk.InputRequestMap{"step2": askColour}), nil
+		return ask(f.sealer.Seal(request(r), "name "+name), sdk.InputRequestMap{"step2": askColour()}), nil
 	default:
-		return ask(f.sealer.Seal(request(r), "first"), sdk.InputRequestMap{"step1": askName}), nil
+		return ask(f.sealer.Seal(request(r), "first"), sdk.InputRequestMap{"step1": askName()}), nil
 	}
 }
 
@@ -156,7 +169,7 @@ func whatTheClientCan(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolR
 	questions := sdk.InputRequestMap{}
 	if c := r.ClientCapabilities(); c != nil {
 		if c.Elicitation != nil {
-			questions["user_name"] = askName
+			questions["user_name"] = askName()
 		}
 		if c.Sampling != nil {
 			questions["greeting"] = sampling("Write a greeting.")

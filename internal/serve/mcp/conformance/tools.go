@@ -48,32 +48,36 @@ func embedded(uri string) sdk.Content {
 	return &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: uri, MIMEType: "text/plain", Text: "an embedded resource"}}
 }
 
-var image = &sdk.ImageContent{Data: decoded(picture), MIMEType: "image/png"}
+func image() *sdk.ImageContent {
+	return &sdk.ImageContent{Data: decoded(picture), MIMEType: "image/png"}
+}
 
 // contents are the tools that answer at once.
-var contents = map[string]toolFixture{
-	"test_simple_text":       always(&sdk.TextContent{Text: "This is a simple text response for testing."}),
-	"test_image_content":     always(image),
-	"test_audio_content":     always(&sdk.AudioContent{Data: decoded(recording), MIMEType: "audio/wav"}),
-	"test_embedded_resource": always(embedded("test://embedded-resource")),
-	"test_multiple_content_types": always(&sdk.TextContent{Text: "Multiple content types test:"}, image,
-		embedded("test://mixed-content-resource")),
-	"test_streaming_elicitation": always(&sdk.TextContent{Text: "nothing was asked"}),
-	"test_error_handling": {run: func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		r := say("This tool intentionally returns an error for testing")
-		r.IsError = true
-		return r, nil
-	}},
-	"json_schema_2020_12_tool": {schema: schema2020, run: func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		return say("called with %s", r.Params.Arguments), nil
-	}},
-	"test_x_mcp_header": {
-		schema: `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"level":{"type":"integer"}}}`,
-		run: func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+func contents() map[string]toolFixture {
+	return map[string]toolFixture{
+		"test_simple_text":       always(&sdk.TextContent{Text: "This is a simple text response for testing."}),
+		"test_image_content":     always(image()),
+		"test_audio_content":     always(&sdk.AudioContent{Data: decoded(recording), MIMEType: "audio/wav"}),
+		"test_embedded_resource": always(embedded("test://embedded-resource")),
+		"test_multiple_content_types": always(&sdk.TextContent{Text: "Multiple content types test:"}, image(),
+			embedded("test://mixed-content-resource")),
+		"test_streaming_elicitation": always(&sdk.TextContent{Text: "nothing was asked"}),
+		"test_error_handling": {run: func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			r := say("This tool intentionally returns an error for testing")
+			r.IsError = true
+			return r, nil
+		}},
+		"json_schema_2020_12_tool": {schema: schema2020, run: func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return say("called with %s", r.Params.Arguments), nil
+		}},
+		"test_x_mcp_header": {
+			schema: `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"level":{"type":"integer"}}}`,
+			run: func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				return say("called with %s", r.Params.Arguments), nil
+			},
 		},
-	},
-	"test_missing_capability": {run: missingCapability},
+		"test_missing_capability": {run: missingCapability},
+	}
 }
 
 // schema2020 uses of the dialect what lesser ones lack.
