@@ -11,6 +11,9 @@ import (
 // messageTime is how long a message may take on its way: its call waits.
 const messageTime = time.Second
 
+// offerMessages says that a client may ask for messages.
+func offerMessages(c *mcp.ServerCapabilities) { c.Logging = &mcp.LoggingCapabilities{} }
+
 // report tells a client that has asked for log messages how a call ended that
 // did not succeed: what its model is told stands in the result, what its
 // person may want to see goes here. client is nil for one without a session.

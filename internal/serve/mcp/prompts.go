@@ -19,7 +19,6 @@ func (s *Server) options(o Options) *mcp.ServerOptions {
 		Capabilities: &mcp.ServerCapabilities{
 			Tools:   &mcp.ToolCapabilities{ListChanged: true},
 			Prompts: &mcp.PromptCapabilities{},
-			Logging: &mcp.LoggingCapabilities{},
 		},
 	}
 	// Some clients give their models further tools for a server that has
@@ -28,6 +27,7 @@ func (s *Server) options(o Options) *mcp.ServerOptions {
 		out.Capabilities.Resources = &mcp.ResourceCapabilities{}
 		out.CompletionHandler = s.complete
 	}
+	offerMessages(out.Capabilities)
 	o.Roots.tell(out)
 	return out
 }
