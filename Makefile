@@ -12,7 +12,7 @@ BENCH     ?= .
 # Test suites that others wrote come as npm packages, pinned by a lock file.
 SUITES    := $(patsubst %/package-lock.json,%/node_modules,$(wildcard internal/*/testdata/*/package-lock.json internal/*/*/testdata/*/package-lock.json))
 
-.PHONY: build demo test bench lint fuzz fmt clean clients conformance abuse
+.PHONY: build demo test bench lint fuzz fmt clean clients conformance abuse battery
 
 build: ## the binary, static, at bin/handrail
 	CGO_ENABLED=0 go build -trimpath -o bin/handrail ./cmd/handrail
@@ -64,3 +64,12 @@ CONFORMANCE ?= bin/conformance
 conformance: build ## the official MCP conformance suite, both eras on one address
 	npm install --prefix $(CONFORMANCE) --no-save --no-audit --no-fund --silent node@22 @modelcontextprotocol/conformance@0.2.0-alpha.12
 	test/conformance/run.sh bin/handrail $(CONFORMANCE)
+
+BATTERY   ?= bin/battery
+
+battery: ## every probe of the fences, beside bubblewrap and Codex's own, in bin/battery/table.txt
+	npm install --prefix $(BATTERY) --no-save --no-audit --no-fund --silent @openai/codex@0.171.0
+	@rm -f $(BATTERY)/table.txt
+	HANDRAIL_BATTERY=$(CURDIR)/$(BATTERY)/table.txt HANDRAIL_CODEX=$$(find $(CURDIR)/$(BATTERY)/node_modules -path '*/bin/codex' -type f | head -1) \
+		go test -count 1 -run Battery ./internal/sandbox
+	@grep -E '^(user|open  )' $(BATTERY)/table.txt

@@ -119,6 +119,8 @@ type Options struct {
 	// History is what was changed in the workspace, so that it can be shown
 	// and undone.
 	History HistoryOptions
+	// Commands say how the session's commands run.
+	Commands CommandOptions
 	// StateDir is where results, the event log and the history are kept.
 	// Empty means a private temporary folder that goes with the session.
 	StateDir string

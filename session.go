@@ -14,9 +14,12 @@ import (
 	"github.com/handrail-tools/handrail/internal/dispatch"
 	"github.com/handrail-tools/handrail/internal/history"
 	"github.com/handrail-tools/handrail/internal/permission"
+	"github.com/handrail-tools/handrail/internal/process"
 	"github.com/handrail-tools/handrail/internal/registry"
 	"github.com/handrail-tools/handrail/internal/store"
 	"github.com/handrail-tools/handrail/internal/telemetry"
+	"github.com/handrail-tools/handrail/internal/tools/exec"
+	"github.com/handrail-tools/handrail/internal/witness"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -43,7 +46,10 @@ type Session struct {
 	receipts *workspace.Receipts  // nil: repeated reads are not shortened
 	probe    *telemetry.ReadProbe // nil: reads are not counted
 	recent   recent
-	parent   *Session // nil for a session that was opened by itself
+	commands *process.Table   // nil: the session runs no commands
+	witness  *witness.Witness // of what commands change; nil as commands
+	kit      *exec.Kit        // nil as commands
+	parent   *Session         // nil for a session that was opened by itself
 	children children
 
 	// cleanup undoes, in reverse order, what opening has set up.

@@ -21,6 +21,7 @@ import (
 	"github.com/handrail-tools/handrail/internal/surface"
 	"github.com/handrail-tools/handrail/internal/telemetry"
 	"github.com/handrail-tools/handrail/internal/tools"
+	"github.com/handrail-tools/handrail/internal/tools/exec"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -80,6 +81,9 @@ func (s *Session) openFiles() error {
 		return err
 	}
 	if err := s.openTimeline(); err != nil {
+		return err
+	}
+	if err := s.watchCommands(); err != nil {
 		return err
 	}
 	files, err := workspace.Open(s.options.Workspace, s.options.Files)
@@ -172,6 +176,9 @@ func (s *Session) addTools() error {
 		if s.timeline != nil {
 			add(tools.History(), "")
 		}
+		if s.commands != nil {
+			add(tools.Commands(), "")
+		}
 	}
 	add(s.options.Tools, sourceEmbedder)
 	return errors.Join(errs...)
@@ -193,6 +200,9 @@ func (s *Session) compile(above *registry.View) error {
 	if err := errors.Join(err, policyErr, judgeErr, redactorErr); err != nil {
 		return err
 	}
+	if err := s.openCommands(policies); err != nil {
+		return err
+	}
 	view, err := registry.NewView(s.registry, registry.ViewConfig{
 		Policies: policies, Context: s.options.Context, Tags: s.options.Tags, Surface: sf,
 		Exposure: s.options.Exposure, Parent: above,
@@ -205,7 +215,7 @@ func (s *Session) compile(above *registry.View) error {
 		Session: s.id, Origin: s.options.Origin, View: view, Judge: s.judge, Approver: s.options.Approver,
 		Hooks: s.options.Hooks, Guard: guard.New(s.options.Guard), Workspace: s.files, Ledger: s.store,
 		Redactor: redactor, Observe: s.observe, Surround: s.surround,
-		Timeout: s.options.Timeout, Logger: s.options.Logger,
+		Confined: s.confined(), Polish: s.polish(), Timeout: s.options.Timeout, Logger: s.options.Logger,
 	})
 	return nil
 }
@@ -258,6 +268,9 @@ func (s *Session) surround(ctx context.Context) context.Context {
 	}
 	if s.timeline != nil {
 		ctx = history.With(ctx, s.timeline)
+	}
+	if s.kit != nil {
+		ctx = exec.With(ctx, s.kit)
 	}
 	if s.receipts != nil {
 		ctx = workspace.WithReceipts(ctx, s.receipts)

@@ -227,6 +227,10 @@ type Act struct {
 	Hosts []string
 	// Command is the shell text that it would run, or "".
 	Command string
+	// Unfenced says that the call asks to run a command outside of the fence
+	// that holds the session's commands to its mode. Short of the mode that
+	// allows everything, a person is always asked.
+	Unfenced bool
 	// Summary is one line for the person who is asked.
 	Summary string
 }

@@ -116,6 +116,7 @@ func TestEveryWordOfTheSettingsIsKnown(t *testing.T) {
 	for list, words := range map[string][]string{
 		`{"permission": {"mode": "WORD"}}`: config.Modes(), `{"permission": {"approval": "WORD"}}`: config.Approvals(),
 		`{"policy": {"shell_writes": "WORD"}}`: config.ShellWrites(), `{"surface": "WORD"}`: config.Surfaces(),
+		`{"commands": {"fence": "WORD"}}`: config.Fences(), `{"commands": {"network": "WORD"}}`: config.Networks(),
 	} {
 		for _, word := range words {
 			file := filepath.Join(dir, "c.json")

@@ -60,6 +60,12 @@ func applySettings(o *handrail.Options, s config.Settings) error {
 		Off:      s.History.Enabled != nil && !*s.History.Enabled,
 		MaxBytes: int64(s.History.MaxBytes), MaxAge: time.Duration(s.History.MaxAgeDays) * 24 * time.Hour,
 	}
+	o.Commands = handrail.CommandOptions{
+		Off:   s.Commands.Enabled != nil && !*s.Commands.Enabled,
+		Fence: handrail.FenceDriver(s.Commands.Fence), Network: handrail.CommandNetwork(s.Commands.Network),
+		AllowHosts: s.Commands.AllowHosts, DenyHosts: s.Commands.DenyHosts,
+		Pass: s.Commands.PassEnv, Check: s.Commands.Check, Formatters: s.Commands.Formatters,
+	}
 	var err error
 	o.Secrets, err = secrets(s.SecretEnv)
 	return err

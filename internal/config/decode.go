@@ -100,7 +100,8 @@ var homes = map[string][]string{
 	"granted": {"workspace"}, "read_only_dirs": {"workspace"}, "protected": {"workspace"}, "unreadable": {"workspace"},
 	"deferred": {"exposure"}, "pinned": {"exposure"}, "away": {"exposure"}, "max_listed": {"exposure"}, "idle_turns": {"exposure"},
 	"surface": {top}, "exposure": {top}, "state_dir": {top}, "timeout": {top}, "secret_env": {top},
-	"history": {top}, "enabled": {"history"}, "max_bytes": {"history"}, "max_age_days": {"history"},
+	"history": {top}, "enabled": {"history", "commands"}, "max_bytes": {"history"}, "max_age_days": {"history"},
+	"commands": {top}, "fence": {"commands"}, "network": {"commands"}, "pass_env": {"commands"}, "allow_hosts": {"commands"}, "deny_hosts": {"commands"}, "check": {"commands"}, "formatters": {"commands"},
 	"profiles": {top}, "permission": {top}, "policy": {top}, "workspace": {top},
 }
 

@@ -17,6 +17,7 @@ type Settings struct {
 	Surface  string
 	Exposure Exposure
 	History  History
+	Commands Commands
 	// Timeout is how long a call may run whose tool names no time of its
 	// own; 0 means not said.
 	Timeout time.Duration
@@ -118,6 +119,7 @@ func (s Settings) clone() Settings {
 	s.Workspace = s.Workspace.clone()
 	s.Exposure.Pinned, s.Exposure.Away = slices.Clone(s.Exposure.Pinned), slices.Clone(s.Exposure.Away)
 	s.SecretEnv = slices.Clone(s.SecretEnv)
+	s.Commands = s.Commands.clone()
 	s.Profiles = maps.Clone(s.Profiles)
 	for name, p := range s.Profiles {
 		s.Profiles[name] = p.clone()

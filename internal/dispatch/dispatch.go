@@ -70,6 +70,13 @@ type Config struct {
 	// Surround adds to the context what tools take from it. nil adds
 	// nothing.
 	Surround func(context.Context) context.Context
+	// Polish is told of the files that a tool of Handrail's own has edited,
+	// while the call still has its turn. It returns which files it changed
+	// further, and notes for the model. nil is not told.
+	Polish func(ctx context.Context, call *tool.Call, changed []string) (further, notes []string)
+	// Confined says that a fence holds the commands of Handrail's own tools to
+	// the mode.
+	Confined bool
 	// Timeout is the budget of a call whose tool names none. 0 means
 	// [tool.DefaultTimeout].
 	Timeout time.Duration

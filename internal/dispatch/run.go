@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -32,18 +33,32 @@ func (t *trip) states() map[string]string {
 }
 
 // receipt names the files that are not as they were, where the tool itself
-// did not.
+// did not, and lets formatters at those that were edited.
 func (t *trip) receipt(context.Context) *tool.Error {
-	if t.before == nil || len(t.result.Changed) > 0 {
-		return nil
+	if t.before != nil && len(t.result.Changed) == 0 {
+		t.compare()
 	}
+	if t.d.Polish != nil && t.result.OK && len(t.result.Changed) > 0 && t.resolved.Entry.Source == "" && !t.spec.Effects.Has(tool.Exec) {
+		call := t.call
+		further, notes := t.d.Polish(context.WithoutCancel(t.inside), &call, slices.Clone(t.result.Changed))
+		for _, path := range further {
+			if !slices.Contains(t.result.Changed, path) {
+				t.result.Changed = append(t.result.Changed, path)
+			}
+		}
+		t.notes = append(t.notes, notes...)
+	}
+	return nil
+}
+
+// compare names the files that are not as they were.
+func (t *trip) compare() {
 	after := t.states()
 	for _, path := range t.writes {
 		if after[path] != t.before[path] {
 			t.result.Changed = append(t.result.Changed, path)
 		}
 	}
-	return nil
 }
 
 // run starts the tool and waits for it, its deadline, or a cancellation.
@@ -67,6 +82,7 @@ func (t *trip) run(ctx context.Context) *tool.Error {
 	}
 	defer over.Store(true)
 	call, inside := t.call, t.surround(ctx)
+	t.inside = inside
 	act := t.resolved.Entry.Tool.Run
 	if t.instead != nil {
 		act = t.instead

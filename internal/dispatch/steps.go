@@ -231,7 +231,8 @@ func implied(a tool.Act) (e tool.Effects) {
 // own word on what is wrong with it: no rule could judge it.
 func (t *trip) resolveAct() *tool.Error {
 	a := t.assessed
-	t.act = permission.Act{Spec: t.spec, Effects: a.Effects, Hosts: a.Hosts, Command: a.Command, Filtered: t.resolved.Entry.Source == ""}
+	t.act = permission.Act{Spec: t.spec, Effects: a.Effects, Hosts: a.Hosts, Command: a.Command, Filtered: t.resolved.Entry.Source == "",
+		Confined: t.d.Confined && t.resolved.Entry.Source == "" && a.Effects.Has(tool.Exec) && !a.Unfenced, Unfenced: a.Unfenced}
 	var err error
 	if t.act.Reads, _, err = t.resolvePaths(a.Reads, (*workspace.Workspace).Resolve, false); err == nil {
 		t.act.Trees, _, err = t.resolvePaths(a.Trees, (*workspace.Workspace).Resolve, false)
@@ -305,6 +306,12 @@ func describe(a permission.Act) string {
 		if len(part.list) > 0 {
 			text += fmt.Sprintf("; %s %s", part.name, tool.Clip(fmt.Sprint(part.list)))
 		}
+	}
+	switch {
+	case a.Confined:
+		text += "; held by the fence"
+	case a.Unfenced:
+		text += "; outside of the fence"
 	}
 	if a.Unresolved != "" {
 		text += "; cannot resolve " + tool.Clip(a.Unresolved)

@@ -32,6 +32,7 @@ type trip struct {
 	denial   *tool.Error
 	raw      json.RawMessage // the arguments as they stand, before decoding
 	call     tool.Call
+	inside   context.Context // what the tool ran in
 	repairs  []string
 	place    *place
 	hookAsks string // why a hook wants a person asked

@@ -57,6 +57,7 @@ const programTimeout = 5 * time.Second
 func Examine(ctx context.Context, s Subject) []Fact {
 	facts := []Fact{{Group: "machine", Name: "system", State: OK, Value: runtime.GOOS + "/" + runtime.GOARCH}}
 	facts = append(facts, system(ctx)...)
+	facts = append(facts, fences(ctx)...)
 	facts = append(facts, git(ctx))
 	facts = append(facts, workspaceFacts(s.Workspace)...)
 	return append(facts, stateDir(s.StateDir))

@@ -120,6 +120,11 @@ type Act struct {
 	Unresolved string
 	Hosts      []string
 	Command    string
+	// Confined says that what the call starts is held by a fence to what the
+	// mode allows. It is never the tool's own word.
+	Confined bool
+	// Unfenced says that the call asks to run outside of that fence.
+	Unfenced bool
 }
 
 // Names resolves a name or alias to a tool; rules are checked against it.
@@ -232,6 +237,9 @@ func (j *Judge) Judge(a Act) Verdict {
 	if j.approval == Always || j.approval == Untrusted && !effects.Within(tool.Read) {
 		return Verdict{Ask, "approval " + string(j.approval), "a person is asked about every such call"}
 	}
+	if a.Unfenced && j.mode != FullAccess {
+		return j.asked(Verdict{Ask, "mode " + string(j.mode), "the command would run outside of the fence that holds this session's commands"})
+	}
 	r, granted := matchAll(j.allow, a)
 	if granted == tool.AllEffects {
 		return Verdict{Allow, r.text, "an allow rule covers this call"}
@@ -240,7 +248,7 @@ func (j *Judge) Judge(a Act) Verdict {
 		return j.asked(Verdict{Ask, "mode " + string(j.mode),
 			fmt.Sprintf("the session has no workspace that could say what %s is", tool.Clip(a.Unresolved))})
 	}
-	if beyond := effects &^ j.covered() &^ granted &^ tool.Pure; beyond != 0 {
+	if beyond := effects &^ j.covered(a) &^ granted &^ tool.Pure; beyond != 0 {
 		return j.asked(Verdict{Ask, "mode " + string(j.mode),
 			fmt.Sprintf("the call may do more than this session allows by itself (%s)", beyond)})
 	}
@@ -254,12 +262,17 @@ func (j *Judge) Judge(a Act) Verdict {
 // wants a person asked about an act that the rules allow.
 func (j *Judge) Question(rule, reason string) Verdict { return j.asked(Verdict{Ask, rule, reason}) }
 
-// covered is what the mode lets happen without a question.
-func (j *Judge) covered() tool.Effects {
+// covered is what the mode lets happen without a question. What a fence holds
+// may run: the fence was made for the mode, and for the network that the
+// operator allows to commands.
+func (j *Judge) covered(a Act) tool.Effects {
 	switch j.mode {
 	case FullAccess:
 		return tool.AllEffects
 	case WorkspaceWrite:
+		if a.Confined {
+			return tool.Read | tool.Write | tool.Exec | tool.Network
+		}
 		return tool.Read | tool.Write
 	default:
 		return tool.Read

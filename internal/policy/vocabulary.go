@@ -38,7 +38,7 @@ type Vocabulary struct {
 // tools. Its order matters to a tool's home group: see [Vocabulary.HomeGroup].
 var defaultGroups = []Group{
 	{"fs", []string{"read_file", "write_file", "apply_patch", "edit_file", "diff_edit", "move_file", "delete_file", "make_dir", "view_image"}},
-	{"runtime", []string{"shell", "exec_command", "write_stdin", "bash"}},
+	{"runtime", []string{"shell", "exec_command", "write_stdin", "run_code", "bash"}},
 	{"web", []string{"web_search", "web_fetch", "browser"}},
 	{"search", []string{"glob", "grep", "list_dir"}},
 	{"sessions", []string{"spawn", "spawn_agent", "send_input", "resume_agent", "wait_agent", "close_agent", "delegate"}},

@@ -136,7 +136,9 @@ func (s *Store) spill(r *record) (kept *record, spilled int64, err error) {
 	*kept = *r
 	kept.Parts = make([]part, len(r.Parts))
 	for i, p := range r.Parts {
-		if p.Size <= inline {
+		if p.Sum != "" { // it is in a blob already
+			spilled += p.Size
+		} else if p.Size <= inline {
 			p.Data = []byte(p.text)
 		} else if p.Sum, err = s.blobs.put(p.text); err != nil {
 			return nil, 0, fmt.Errorf("writing content: %w", err)

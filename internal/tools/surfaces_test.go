@@ -20,7 +20,7 @@ func surfaced(t *testing.T, name string) (*surface.Surface, *registry.View) {
 		t.Fatal(err)
 	}
 	r := registry.New()
-	if err := r.AddAll(slices.Concat(tools.Always(), tools.Files(), tools.History()), registry.Options{}); err != nil {
+	if err := r.AddAll(slices.Concat(tools.Always(), tools.Files(), tools.History(), tools.Commands()), registry.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	v, err := registry.NewView(r, registry.ViewConfig{Surface: s, Exposure: registry.Exposure{Deferred: true}})
@@ -193,6 +193,10 @@ func TestClaudeCalls(t *testing.T) {
 			"grep", `{"pattern":"a.*b","path":"src","glob":["*.{ts,tsx}"],"type":["ts"],"output_mode":"content","after":2,"before":1,` +
 				`"line_numbers":true,"ignore_case":true,"limit":20,"offset":5,"multiline":true}`},
 		{"Grep", `{"pattern":"x","output_mode":"count","-C":3}`, "grep", `{"pattern":"x","output_mode":"count","context":3}`},
+		{"Bash", `{"command":"make test","description":"Run the tests","timeout":30000}`, "shell", `{"command":"make test","description":"Run the tests","timeout_ms":30000}`},
+		{"Bash", `{"command":"npm start","run_in_background":true}`, "shell", `{"command":"npm start","background":true}`},
+		{"BashOutput", `{"bash_id":4711}`, "write_stdin", `{"session_id":4711}`},
+		{"KillShell", `{"shell_id":4711}`, "write_stdin", `{"session_id":4711,"end":true}`},
 		{"LS", `{"path":"internal"}`, "list_dir", `{"path":"internal"}`},
 		{"TodoWrite", `{"todos":[{"content":"Fix it","status":"in_progress","activeForm":"Fixing it"},{"content":"Test","status":"pending","activeForm":"Testing"}]}`,
 			"update_plan", `{"plan":[{"step":"Fix it","status":"in_progress","active_form":"Fixing it"},{"step":"Test","status":"pending","active_form":"Testing"}]}`},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/handrail-tools/handrail/internal/tools/changes"
+	"github.com/handrail-tools/handrail/internal/tools/exec"
 	"github.com/handrail-tools/handrail/internal/tools/file"
 	"github.com/handrail-tools/handrail/internal/tools/memory"
 	"github.com/handrail-tools/handrail/internal/tools/ops"
@@ -20,3 +21,6 @@ func Files() []tool.Tool { return file.All() }
 
 // History lists the tools that need a workspace with a history.
 func History() []tool.Tool { return changes.All() }
+
+// Commands lists the tools that run commands; they need a workspace.
+func Commands() []tool.Tool { return exec.All() }

@@ -30,6 +30,9 @@ func (e *Entry) Open() (io.ReadCloser, error) {
 // Stat returns what is known of the file.
 func (e *Entry) Stat() (Info, error) { return e.folder.stat(e.Name()) }
 
+// Readlink returns where a link leads.
+func (e *Entry) Readlink() (string, error) { return e.folder.readlink(e.Name()) }
+
 // at makes the entry the one with that name in the folder whose path, with
 // its final slash, is the first dir bytes of the path.
 func (e *Entry) at(dir int, name []byte) {

@@ -3,6 +3,7 @@ package walk
 import (
 	"io"
 	"io/fs"
+	"sync"
 	"time"
 )
 
@@ -25,8 +26,13 @@ const (
 // Info is what can be asked of an entry.
 type Info struct {
 	Kind    Kind
+	Mode    fs.FileMode
 	Size    int64
 	ModTime time.Time
+	// Inode and Changed, the time of the last change of whatever kind in
+	// nanoseconds since 1970, are 0 where the system does not tell.
+	Inode   uint64
+	Changed int64
 }
 
 // folder is an open folder. Names are single elements; no method follows a
@@ -62,6 +68,10 @@ type listed struct {
 	name []byte // with a NUL behind it
 	kind Kind
 }
+
+// listings are kept because a walk of a small tree would spend more on them
+// than on all else.
+var listings = sync.Pool{New: func() any { return newListing() }}
 
 // listingSize is how much a listing holds, in bytes: about 1,500 entries of
 // ordinary names, which is nearly always the whole folder.

@@ -3,6 +3,7 @@ package walk
 import (
 	"encoding/binary"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 	"syscall"
@@ -138,12 +139,29 @@ func (d rawFolder) stat(name []byte) (Info, error) {
 	for {
 		err := unix.Fstatat(int(d), string(name), &st, unix.AT_SYMLINK_NOFOLLOW)
 		if err == nil {
-			return Info{Kind: modeKind(st.Mode), Size: st.Size, ModTime: time.Unix(st.Mtim.Unix())}, nil
+			return Info{
+				Kind: modeKind(st.Mode), Mode: fileMode(st.Mode), Size: st.Size, ModTime: time.Unix(st.Mtim.Unix()),
+				Inode: st.Ino, Changed: st.Ctim.Nano(),
+			}, nil
 		}
 		if err != unix.EINTR {
 			return Info{}, err
 		}
 	}
+}
+
+// fileMode is the type of a file, as far as [Kind] tells it, and its rights.
+func fileMode(mode uint32) fs.FileMode {
+	m := fs.FileMode(mode & 0o777)
+	switch modeKind(mode) {
+	case Dir:
+		m |= fs.ModeDir
+	case Link:
+		m |= fs.ModeSymlink
+	case Special:
+		m |= fs.ModeIrregular
+	}
+	return m
 }
 
 func modeKind(mode uint32) Kind {

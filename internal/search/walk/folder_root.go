@@ -91,7 +91,7 @@ func (d *rootFolder) stat(name []byte) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return Info{Kind: fsKind(info.Mode()), Size: info.Size(), ModTime: info.ModTime()}, nil
+	return Info{Kind: fsKind(info.Mode()), Mode: info.Mode(), Size: info.Size(), ModTime: info.ModTime()}, nil
 }
 
 func (d *rootFolder) readlink(name []byte) (string, error) { return d.root.Readlink(string(name)) }

@@ -23,6 +23,8 @@ type Config struct {
 	// Hidden visits what has a name that begins with a dot. Even so, a .git
 	// is never entered, unless the walk begins in it.
 	Hidden bool
+	// Links visits symbolic links too, which are still not followed.
+	Links bool
 	// Dot, where it is set, names hidden entries that are visited all the
 	// same.
 	Dot func(path []byte, dir bool) bool

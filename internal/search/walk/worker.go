@@ -20,7 +20,8 @@ type worker struct {
 }
 
 func (w *worker) run() {
-	w.listing = newListing()
+	w.listing = listings.Get().(*listing)
+	defer listings.Put(w.listing)
 	for {
 		j, ok := w.pop()
 		if !ok {
@@ -144,6 +145,11 @@ func (w *worker) handle(j *job, h *handle) {
 		case File:
 			w.listing.entries[files] = e
 			files++
+		case Link:
+			if w.config.Links {
+				w.listing.entries[files] = e
+				files++
+			}
 		}
 	}
 	// The jobs lie on a stack: in this order the first name comes first.

@@ -1,0 +1,328 @@
+package handrail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/handrail-tools/handrail/internal/netproxy"
+	"github.com/handrail-tools/handrail/internal/permission"
+	"github.com/handrail-tools/handrail/internal/policy"
+	"github.com/handrail-tools/handrail/internal/process"
+	"github.com/handrail-tools/handrail/internal/sandbox"
+	"github.com/handrail-tools/handrail/internal/store"
+	"github.com/handrail-tools/handrail/internal/tools/exec"
+	"github.com/handrail-tools/handrail/internal/witness"
+	"github.com/handrail-tools/handrail/internal/workspace"
+	"github.com/handrail-tools/handrail/tool"
+)
+
+// CommandOptions say how the session's commands run. The zero value runs them
+// in the strongest fence that the machine can build, without a network beyond
+// the fence's own loopback.
+type CommandOptions struct {
+	// Off leaves the tools out that run commands.
+	Off bool
+	// Fence is the driver, FenceAuto or "" the strongest that works.
+	// FenceNone holds nothing: then a person is asked about each command,
+	// short of [FullAccess].
+	Fence FenceDriver
+	// Network is what commands may reach; "" is the loopback of the fence,
+	// or everything with [FullAccess].
+	Network CommandNetwork
+	// AllowHosts are the hosts that commands may reach with [NetworkProxy],
+	// through a proxy of the session's: "example.com", "*.example.com", each
+	// with ":port" or on ports 80 and 443. DenyHosts win. About any other a
+	// person is asked; without one it is refused. Hosts here make
+	// NetworkProxy the meaning of an empty Network, short of [FullAccess].
+	AllowHosts, DenyHosts []string
+	// Limits bound what a command may use.
+	Limits CommandLimits
+	// Pass names variables of the environment to pass on beside those that
+	// are harmless, Set are further ones, "NAME=value". Variables that put
+	// code into every program are never passed on.
+	Pass, Set []string
+	// Check is the project's own checker, as a shell command, for the tool
+	// check. "" finds one by the files in the folder.
+	Check string
+	// Formatters are run, in the fence, on a file that a tool has edited, by
+	// the ending of its name with the dot: {".go": {"gofmt", "-w"}}. The name
+	// of the file comes last. nil runs none.
+	Formatters map[string][]string
+}
+
+// The types of [CommandOptions]. Each is documented where it is declared.
+type (
+	FenceDriver    = sandbox.Driver
+	CommandNetwork = sandbox.Network
+	CommandLimits  = sandbox.Limits
+)
+
+// The settings of [CommandOptions].
+const (
+	FenceAuto       = sandbox.Auto
+	FenceNamespaces = sandbox.Namespaces
+	FenceLandlock   = sandbox.Landlock
+	FenceBubblewrap = sandbox.Bubblewrap
+	FenceNone       = sandbox.None
+
+	NetworkOff      = sandbox.NetOff
+	NetworkLoopback = sandbox.NetLoopback
+	NetworkProxy    = sandbox.NetProxy
+	NetworkOn       = sandbox.NetOn
+)
+
+// hasCommands reports whether the session has the tools that run commands.
+func (s *Session) hasCommands() bool {
+	return s.options.Workspace != "" && !s.options.Commands.Off && !s.options.NoBuiltins
+}
+
+// confined reports whether a fence holds commands to the mode.
+func (s *Session) confined() bool { return s.options.Commands.Fence != sandbox.None }
+
+// watchCommands puts the witness between the workspace and its history, so
+// that it knows which changes were made by tools.
+func (s *Session) watchCommands() error {
+	if !s.hasCommands() {
+		return nil
+	}
+	dir, err := s.spoolDir()
+	if err != nil {
+		return err
+	}
+	s.commands = process.NewTable()
+	s.witness = witness.New(witness.Options{
+		Folders: append([]string{"."}, s.options.Files.Granted...), Recorder: s.options.Files.Recorder, Dir: dir, Busy: s.commands.Running,
+	})
+	s.options.Files.Recorder = s.witness.Recorder(s.options.Files.Recorder)
+	s.onClose(s.witness.Close)
+	return nil
+}
+
+// spoolDir is the folder for what is kept while commands run.
+func (s *Session) spoolDir() (string, error) {
+	dir := filepath.Join(s.options.StateDir, "commands")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("making the folder for outputs: %w", err)
+	}
+	return dir, nil
+}
+
+// openCommands makes what the tools that run commands need. No fence is built
+// and nothing is started before the first command.
+func (s *Session) openCommands(policies []*policy.Policy) error {
+	if s.commands == nil {
+		return nil
+	}
+	s.witness.Watch(s.files)
+	held, err := s.fencePolicy()
+	if err != nil {
+		return err
+	}
+	dir, err := s.spoolDir()
+	if err != nil {
+		return err
+	}
+	o := s.options.Commands
+	fence, free := &lazyFence{options: sandbox.Options{Driver: o.Fence, Policy: held}}, &lazyFence{options: sandbox.Options{
+		Driver: sandbox.None,
+		Policy: sandbox.Policy{Mode: sandbox.FullAccess, Network: sandbox.NetOn, Workspace: s.root()},
+	}}
+	s.onClose(free.close)
+	s.onClose(fence.close)
+	s.onClose(s.commands.Close)
+	s.kit = &exec.Kit{
+		Fence: fence.open, Free: free.open, Policy: held, Commands: s.commands, Writes: shellWrites(policies), Spool: dir,
+		Environment: process.Environment{Pass: o.Pass, Set: o.Set, Secrets: s.secretValues()},
+		Keep:        s.keepOutput, Witness: s.witness, Check: o.Check, Formatters: o.Formatters,
+	}
+	return nil
+}
+
+// fencePolicy is what the fence holds: the mode, and the rules for files.
+func (s *Session) fencePolicy() (sandbox.Policy, error) {
+	o := s.options
+	p := sandbox.Policy{
+		Mode: sandbox.Mode(s.judge.Mode()), Workspace: s.root(), Writable: o.Files.Granted, Unreadable: o.Files.Closed,
+		Protected: sandbox.DefaultProtected(), Network: o.Commands.Network, Limits: o.Commands.Limits,
+	}
+	if p.Network == "" && p.Mode != sandbox.FullAccess {
+		p.Network = sandbox.NetLoopback
+		if len(o.Commands.AllowHosts) > 0 {
+			p.Network = sandbox.NetProxy
+		}
+	}
+	// What binds a tool to some files of the workspace cannot be said to the
+	// kernel, so that commands write nothing there.
+	if p.Mode == sandbox.WorkspaceWrite && (o.Files.ReadOnly || o.Files.Grants != nil) {
+		p.Mode, p.Writable = sandbox.ReadOnly, nil
+	}
+	if p.Mode == sandbox.FullAccess {
+		p.Protected, p.Unreadable = nil, nil
+	} else {
+		p.Unreadable = slices.Concat(p.Unreadable, hiddenFrom(p.Workspace, o.Files.Unreadable))
+	}
+	var errs []error
+	if p.Network == sandbox.NetProxy {
+		proxy, err := netproxy.New(netproxy.Config{Allow: o.Commands.AllowHosts, Deny: o.Commands.DenyHosts, Approve: s.approveHost()})
+		if err != nil {
+			return p, fmt.Errorf("commands: %w", err)
+		}
+		p.Proxy = proxy
+		s.onClose(proxy.Close)
+	} else if len(o.Commands.AllowHosts)+len(o.Commands.DenyHosts) > 0 {
+		errs = append(errs, fmt.Errorf("commands: hosts are listed, and the network is %q; they are for %q", p.Network, sandbox.NetProxy))
+	}
+	for _, dir := range o.Files.ReadOnlyDirs {
+		if rel, err := filepath.Rel(p.Workspace, dir); err == nil && filepath.IsLocal(rel) && rel != "." {
+			p.Protected = append(p.Protected, rel+"/")
+		}
+	}
+	for _, kv := range o.Commands.Set {
+		if name, _, ok := cutVariable(kv); !ok {
+			errs = append(errs, fmt.Errorf("commands: %q is not of the form NAME=value", tool.Clip(name)))
+		}
+	}
+	return p, errors.Join(errs...)
+}
+
+// approveHost asks a person about a host that a command wants to reach, or is
+// nil where nobody is asked.
+func (s *Session) approveHost() func(context.Context, netproxy.Target) (bool, error) {
+	if s.options.Approver == nil || s.options.Permission.Approval == permission.Never {
+		return nil
+	}
+	return func(ctx context.Context, t netproxy.Target) (bool, error) {
+		digest := permission.Digest("network", []byte(t.String()))
+		answer, err := s.options.Approver(ctx, permission.Request{
+			Tool: "network", Args: []byte(strconv.Quote(t.String())), Digest: digest, Summary: "a command wants to reach " + tool.Clip(t.String()),
+			Reason: "no list of hosts decides about it; the answer holds for the session", Rule: "network proxy", Origin: s.options.Origin, Asked: time.Now(),
+			Act: permission.Act{Effects: tool.Network, Hosts: []string{t.Host}},
+		})
+		return err == nil && answer.Allow && answer.Digest == digest, err
+	}
+}
+
+// maxHidden bounds the files that are hidden from commands because of a
+// pattern. Each is a mount.
+const maxHidden = 256
+
+// hiddenFrom lists what is there of the paths that patterns close to tools:
+// in the workspace, and in the home folder, where most secrets lie. A fence
+// holds paths and no patterns, so one that is made later is not among them.
+func hiddenFrom(root string, patterns []string) []string {
+	if patterns == nil {
+		patterns = workspace.DefaultUnreadable()
+	}
+	tops := []string{root}
+	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
+		tops = append(tops, home)
+	}
+	var found []string
+	for _, pattern := range patterns {
+		for _, top := range tops {
+			there, err := filepath.Glob(filepath.Join(top, filepath.FromSlash(pattern)))
+			if err != nil {
+				continue // which the workspace has said of it already
+			}
+			for _, path := range there {
+				if len(found) < maxHidden && !slices.Contains(found, path) {
+					found = append(found, path)
+				}
+			}
+		}
+	}
+	return found
+}
+
+func cutVariable(kv string) (name, value string, ok bool) {
+	for i := range len(kv) {
+		if kv[i] == '=' {
+			return kv[:i], kv[i+1:], i > 0
+		}
+	}
+	return kv, "", false
+}
+
+func (s *Session) secretValues() []string {
+	var values []string
+	for _, v := range s.options.Secrets {
+		values = append(values, v)
+	}
+	return values
+}
+
+// shellWrites is the strictest of what the policies say.
+func shellWrites(policies []*policy.Policy) exec.Writes {
+	order := []exec.Writes{exec.WritesAllow, exec.WritesWarn, exec.WritesDeny}
+	at := 0
+	for _, p := range policies {
+		at = max(at, slices.Index(order, exec.Writes(p.ShellWrites())))
+	}
+	return order[at]
+}
+
+// keepOutput puts the whole of a long output into the ledger.
+func (s *Session) keepOutput(ctx context.Context, call *tool.Call, whole io.ReadSeeker) (string, error) {
+	return s.store.PutFrom(ctx, store.Entry{Session: s.id, Workspace: s.root(), Tool: call.Tool, Call: call.ID, Durable: true}, whole)
+}
+
+// polish is what runs the formatters, or nil where there are none.
+func (s *Session) polish() func(context.Context, *tool.Call, []string) (further, notes []string) {
+	if s.kit == nil || len(s.options.Commands.Formatters) == 0 || s.kit.Policy.Mode == sandbox.ReadOnly {
+		return nil
+	}
+	return s.kit.Format
+}
+
+// A lazyFence is built when the first command needs it. One that cannot be
+// had stays so for the session: a machine does not change meanwhile, and a
+// person hears of it once.
+type lazyFence struct {
+	options sandbox.Options
+
+	mu     sync.Mutex
+	fence  sandbox.Fence
+	err    error
+	closed bool
+}
+
+func (l *lazyFence) open(ctx context.Context) (sandbox.Fence, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+		return nil, sandbox.ErrClosed
+	case l.fence != nil || l.err != nil:
+		return l.fence, l.err
+	}
+	fence, err := sandbox.Open(ctx, l.options)
+	if err != nil {
+		if ctx.Err() == nil {
+			l.err = err
+		}
+		return nil, err
+	}
+	l.fence = fence
+	if !process.Contained(fence) {
+		process.EndStrays(ctx)
+	}
+	return fence, nil
+}
+
+func (l *lazyFence) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	if l.fence == nil {
+		return nil
+	}
+	return l.fence.Close()
+}

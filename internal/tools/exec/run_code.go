@@ -1,0 +1,243 @@
+package exec
+
+import (
+	"context"
+	"crypto/rand"
+	_ "embed" // for the description and the interpreters' side
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/handrail-tools/handrail/internal/output"
+	"github.com/handrail-tools/handrail/internal/process"
+	"github.com/handrail-tools/handrail/internal/witness"
+	"github.com/handrail-tools/handrail/tool"
+)
+
+//go:embed run_code.md
+var runCodeWords string
+
+// The drivers run in the interpreter. Each reads "TOKEN LENGTH\n" and so many
+// bytes of code, runs it, and says "TOKEN STATUS" on a line of its own.
+var (
+	//go:embed drivers/driver.py
+	pythonDriver string
+	//go:embed drivers/driver.js
+	nodeDriver string
+	//go:embed drivers/driver.sh
+	shellDriver string
+)
+
+// interrupted is how long an interpreter may take to stop what it does and
+// keep what it knows.
+const interrupted = 400 * time.Millisecond
+
+type codeArgs struct {
+	Language string `json:"language" jsonschema:"which interpreter" enum:"python|node|sh"`
+	Code     string `json:"code,omitempty" jsonschema:"the code" max:"500000"`
+	Timeout  int    `json:"timeout_secs,omitempty" jsonschema:"seconds after which it is interrupted" min:"1" max:"600" default:"60"`
+	Restart  bool   `json:"restart,omitempty" jsonschema:"begin with a new interpreter"`
+}
+
+// RunCode returns the tool run_code.
+func RunCode() tool.Tool {
+	return tool.Typed[codeArgs]{
+		Spec: tool.Spec{
+			Name: "run_code", Title: "Run code", Description: words(runCodeWords),
+			ArgAliases: map[string][]string{"language": {"lang"}, "timeout_secs": {"timeout"}},
+			Tags:       tags(), Effects: tool.Read | tool.Write | tool.Exec | tool.Network, Concurrency: tool.Exclusive,
+			Timeout: MaxTimeout + margin, OutputBytes: outputBytes,
+		},
+		Assess: func(ctx context.Context, in codeArgs) (tool.Act, error) {
+			if in.Code == "" && !in.Restart {
+				return tool.Act{}, tool.Invalidf("code is empty; with restart it may be")
+			}
+			k := From(ctx)
+			if in.Language == "sh" && in.Code != "" {
+				return k.assess(in.Code, false, "")
+			}
+			return k.act("", "run "+in.Language+" code: "+tool.Clip(in.Code), false), nil
+		},
+		Handle: runCode,
+	}.Tool()
+}
+
+// interpreter returns how an interpreter is started.
+func interpreter(language string, env []string) []string {
+	switch language {
+	case "python":
+		for _, name := range []string{"python3", "python"} {
+			if inPath(name, env) {
+				return []string{name, "-u", "-c", pythonDriver}
+			}
+		}
+	case "node":
+		if inPath("node", env) {
+			return []string{"node", "-e", nodeDriver}
+		}
+	case "sh":
+		if strings.HasSuffix(shell(), "bash") {
+			return []string{shell(), "-c", shellDriver}
+		}
+	}
+	return nil
+}
+
+func runCode(ctx context.Context, call *tool.Call, in codeArgs) (*tool.Result, error) {
+	k := From(ctx)
+	label := "run_code " + in.Language
+	e := k.Commands.Find("run_code", label)
+	if e != nil && in.Restart {
+		k.Commands.Remove(e, "it was started anew")
+		e = nil
+	}
+	if in.Code == "" {
+		return tool.Text("The interpreter begins anew with the next call."), nil
+	}
+	watching, err := k.Witness.Before(ctx, k.writes(), false)
+	if err != nil {
+		return nil, err
+	}
+	fresh := e == nil
+	if fresh {
+		if e, err = startInterpreter(ctx, call, in.Language, label); err != nil {
+			return nil, err
+		}
+	}
+	e, done, err := k.Commands.Talk(ctx, e.ID)
+	if err != nil {
+		return nil, tool.Failf("%w", err)
+	}
+	defer done()
+	c := &coding{kit: k, entry: e, token: "handrail-" + rand.Text()}
+	text, status, how := c.run(ctx, in.Code, time.Duration(max(in.Timeout, 1))*time.Second)
+	return c.result(ctx, text, status, how, watching), nil
+}
+
+func startInterpreter(ctx context.Context, call *tool.Call, language, label string) (*process.Entry, error) {
+	r, err := newRun(ctx, call, "")
+	if err != nil {
+		return nil, err
+	}
+	env, _ := r.kit.Environment.Build(false)
+	argv := interpreter(language, env)
+	if argv == nil {
+		return nil, tool.Failf("not run: there is no interpreter for %s on this machine", language)
+	}
+	r.program(argv, false)
+	r.options.Spool, r.options.Open = "", true
+	if err := r.startUnwatched(ctx); err != nil {
+		return nil, err
+	}
+	e, err := r.kit.Commands.Add(r.process, "run_code", label, process.Place{Fence: r.fence, Dir: r.dir, Outside: r.outside})
+	if err != nil {
+		_ = r.process.Close()
+		return nil, tool.Errorf(tool.CodeCancelled, "not run: %w", err)
+	}
+	return e, nil
+}
+
+// coding is one piece of code in an interpreter.
+type coding struct {
+	kit   *Kit
+	entry *process.Entry
+	token string
+	text  strings.Builder
+}
+
+// maxCode is how much output of one piece of code is kept, in bytes.
+const maxCode = 512 << 10
+
+// run hands the code over and waits until the driver says that it is done.
+// how says what is to be said beside the output.
+func (c *coding) run(ctx context.Context, code string, limit time.Duration) (text string, ok bool, how string) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	_, _ = c.entry.Output().Take() // what was said between two calls belongs to none
+	frame := fmt.Sprintf("%s %d\n%s", c.token, len(code), code)
+	if err := c.entry.Write(ctx, []byte(frame)); err != nil {
+		// It may have got half of the code, and would take the next for the
+		// other half.
+		_ = c.entry.Stop("it did not take the code that it was given")
+		return "", false, "The interpreter did not take the code, and was ended. The next call begins with a new one."
+	}
+	if done, ok := c.listen(ctx); done {
+		return c.said(), ok, ""
+	}
+	if c.over() {
+		return c.said(), false, "The interpreter has ended; the next call begins with a new one."
+	}
+	_ = c.entry.Signal(syscall.SIGINT)
+	again, stop := context.WithTimeout(context.WithoutCancel(ctx), interrupted)
+	defer stop()
+	if done, _ := c.listen(again); done {
+		return c.said(), false, fmt.Sprintf("Interrupted after %s. The interpreter keeps what it knows.", limit)
+	}
+	_ = c.entry.Stop("it did not stop when its time was over")
+	return c.said(), false, fmt.Sprintf("Ended after %s, with the interpreter: it did not stop. The next call begins with a new one.", limit)
+}
+
+func (c *coding) over() bool {
+	select {
+	case <-c.entry.Ended():
+		return true
+	default:
+		return false
+	}
+}
+
+// listen reads until the driver's line comes, the interpreter ends, or ctx is
+// done.
+func (c *coding) listen(ctx context.Context) (done, ok bool) {
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		over := c.over()
+		said, _ := c.entry.Output().Take()
+		if c.text.Len() < maxCode {
+			c.text.WriteString(said)
+		}
+		tail := c.text.String()
+		if _, status, found := strings.Cut(tail, "\n"+c.token+" "); found && strings.Contains(status, "\n") {
+			return true, strings.HasPrefix(status, "0\n")
+		}
+		if over {
+			return false, false
+		}
+		select {
+		case <-ctx.Done():
+			return false, false
+		case <-tick.C:
+		}
+	}
+}
+
+// said is the output without the driver's line.
+func (c *coding) said() string {
+	text, _, _ := strings.Cut(c.text.String(), "\n"+c.token+" ")
+	return text
+}
+
+func (c *coding) result(ctx context.Context, text string, ok bool, how string, watching *witness.Watch) *tool.Result {
+	if c.over() {
+		c.kit.Commands.Remove(c.entry, "the interpreter has ended")
+	}
+	text = strings.TrimRight(text, "\n")
+	if text == "" {
+		text = "(no output)"
+	}
+	receipt := watching.After(ctx)
+	notes := receipt.Lines()
+	if how != "" {
+		notes = append([]string{how}, notes...)
+	}
+	res := &tool.Result{OK: ok, Text: output.Budget{Bytes: outputBytes - 2_000}.Apply(text).Text, Changed: receipt.Changed()}
+	if !ok {
+		res.Code = tool.CodeFailed
+	}
+	if len(notes) > 0 {
+		res.Text += "\n\n" + strings.Join(notes, "\n")
+	}
+	return res
+}
