@@ -21,7 +21,7 @@ func TestCommandsHaveNoneOfTheProtocol(t *testing.T) {
 		lines := bufio.NewReader(p.out)
 		p.say(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"shell","arguments":{"command":"cat; for f in /proc/$$/fd/*; do readlink $f; done; cat /proc/$$/fd/0"}}}`)
 		p.say(t, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"list_dir","arguments":{"path":"."}}}`)
-		for _, id := range []int{2, 3} {
+		for range 2 { // both only look, so they run beside each other
 			line, err := lines.ReadString('\n')
 			var answer struct {
 				ID     int
@@ -30,14 +30,11 @@ func TestCommandsHaveNoneOfTheProtocol(t *testing.T) {
 					Content []struct{ Text string }
 				}
 			}
-			if err != nil || json.Unmarshal([]byte(line), &answer) != nil || answer.ID != id || answer.Result.IsError || len(answer.Result.Content) != 1 {
-				t.Fatalf("answer to %d: %.500s, %v\n%s", id, line, err, p.err.String())
-			}
-			if id != 2 {
-				continue
+			if err != nil || json.Unmarshal([]byte(line), &answer) != nil || answer.Result.IsError || len(answer.Result.Content) != 1 {
+				t.Fatalf("%.500s, %v\n%s", line, err, p.err.String())
 			}
 			text := answer.Result.Content[0].Text
-			if !strings.Contains(text, "/dev/null") || strings.Contains(text, "jsonrpc") || strings.Contains(text, "socket:") {
+			if answer.ID == 2 && (!strings.Contains(text, "/dev/null") || strings.Contains(text, "jsonrpc") || strings.Contains(text, "socket:")) {
 				t.Errorf("the command has open:\n%s", text)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ type bench struct {
 	kit      *Kit
 	redactor output.Redactor
 	kept     []string
-	calls    int
+	calls    atomic.Int64
 }
 
 func newBench(t testing.TB, files map[string]string) *bench {
@@ -109,8 +110,7 @@ func (b *bench) content(name string) string {
 
 // around adds to a context what a session does.
 func (b *bench) around(ctx context.Context) context.Context {
-	b.calls++
-	ctx = workspace.WithSource(ctx, workspace.Source{Session: "s", CallID: fmt.Sprint(b.calls), Tool: "test"})
+	ctx = workspace.WithSource(ctx, workspace.Source{Session: "s", CallID: fmt.Sprint(b.calls.Add(1)), Tool: "test"})
 	ctx = history.With(workspace.With(ctx, b.files), b.line)
 	return With(output.WithRedactor(ctx, &b.redactor), b.kit)
 }
