@@ -45,8 +45,7 @@ func startHost(s Spec, p Policy, restrict func() error, after func(*hostProc)) (
 	}()
 	h := &hostProc{terminal: terminal, ended: make(chan struct{}), gone: make(chan struct{})}
 	started := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread()
+	onThread(func() {
 		if restrict == nil {
 			// A restricted thread must not be used again: it ends with the
 			// goroutine that stays locked to it.
@@ -63,7 +62,7 @@ func startHost(s Spec, p Policy, restrict func() error, after func(*hostProc)) (
 			after(h)
 			close(h.gone)
 		}
-	}()
+	})
 	if err := <-started; err != nil {
 		if terminal != nil {
 			_ = terminal.Close() // nobody gets it
@@ -71,6 +70,27 @@ func startHost(s Spec, p Policy, restrict func() error, after func(*hostProc)) (
 		return nil, err
 	}
 	return h, nil
+}
+
+// onThread calls f in a goroutine that is locked to its thread, which is not
+// the first of this process: by that one the kernel judges who may look into
+// the process, so if it were restricted with a command, the command could.
+func onThread(f func()) {
+	go func() {
+		runtime.LockOSThread()
+		if !isFirstThread() {
+			f()
+			return
+		}
+		taken := make(chan struct{})
+		go func() { // on another thread, since this one is held
+			runtime.LockOSThread()
+			close(taken)
+			f()
+		}()
+		<-taken
+		runtime.UnlockOSThread()
+	}()
 }
 
 // stdio returns what the command gets as its first three files, all owned by

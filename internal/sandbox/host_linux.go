@@ -237,3 +237,7 @@ func inMemory(data []byte) (*os.File, error) {
 	}
 	return f, nil
 }
+
+// isFirstThread reports whether this thread is the one that the process
+// began with.
+func isFirstThread() bool { return unix.Gettid() == os.Getpid() }

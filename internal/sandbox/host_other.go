@@ -60,3 +60,6 @@ func signalTree(leader int, sig syscall.Signal) {
 
 // inMemory is for bubblewrap, which is for Linux.
 func inMemory([]byte) (*os.File, error) { return nil, errors.ErrUnsupported }
+
+// isFirstThread reports false: no driver restricts threads here.
+func isFirstThread() bool { return false }
