@@ -35,6 +35,9 @@ func (s *Server) appendAnswer(dst []byte, id json.RawMessage, r *tool.Result, st
 		}
 		dst = appendMedia(dst, m)
 	}
+	for _, path := range r.Deliver {
+		dst = appendLink(append(dst, ','), path)
+	}
 	dst = append(dst, ']')
 	if r.Structured != nil {
 		dst = appendRaw(append(dst, `,"structuredContent":`...), r.Structured)
@@ -117,6 +120,17 @@ func appendMedia(dst []byte, m tool.Media) []byte {
 		dst = append(dst, '}')
 	}
 	return dst
+}
+
+// appendLink appends the link to a file that is for the person.
+func appendLink(dst []byte, path string) []byte {
+	link := linkTo(path)
+	dst = jsondoc.AppendString(append(dst, `{"type":"resource_link","uri":`...), link.URI)
+	dst = jsondoc.AppendString(append(dst, `,"name":`...), link.Name)
+	if link.MIMEType != "" {
+		dst = jsondoc.AppendString(append(dst, `,"mimeType":`...), link.MIMEType)
+	}
+	return append(dst, '}')
 }
 
 // appendRaw appends a JSON value, which must not hold the line end that

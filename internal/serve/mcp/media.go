@@ -3,6 +3,7 @@ package mcp
 import (
 	"strings"
 
+	"github.com/handrail-tools/handrail"
 	"github.com/handrail-tools/handrail/tool"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -21,4 +22,9 @@ func media(m tool.Media) mcp.Content {
 	default:
 		return &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: contentURI, MIMEType: m.MIME, Blob: m.Data}}
 	}
+}
+
+// linkTo is the link to a file of the workspace that is for the person.
+func linkTo(path string) *mcp.ResourceLink {
+	return &mcp.ResourceLink{URI: uriOf(handrail.Resource{Path: path}), Name: path, MIMEType: guessMIME(path)}
 }

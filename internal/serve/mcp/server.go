@@ -291,6 +291,9 @@ func wire(r *tool.Result) *mcp.CallToolResult {
 	for _, m := range r.Media {
 		out.Content = append(out.Content, media(m))
 	}
+	for _, path := range r.Deliver {
+		out.Content = append(out.Content, linkTo(path))
+	}
 	if r.Structured != nil {
 		out.StructuredContent = r.Structured
 	}
