@@ -317,6 +317,24 @@ func TestApproveHidesNoArguments(t *testing.T) {
 	}
 }
 
+// paper is written on by several at once.
+type paper struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (p *paper) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(b)
+}
+
+func (p *paper) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
+}
+
 // TestApproveForgetsWhatWasTypedBefore types a yes ahead of the question.
 func TestApproveForgetsWhatWasTypedBefore(t *testing.T) {
 	dir := t.TempDir()
@@ -329,7 +347,7 @@ func TestApproveForgetsWhatWasTypedBefore(t *testing.T) {
 	defer cancel()
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	var shown bytes.Buffer
+	var shown paper // a question may be written until its asker has seen the end
 	code := run(ctx, &terminal{
 		in: tty, out: &shown, err: &shown, inTTY: true, errTTY: true, flush: func() { flushInput(tty) },
 	}, writeCall(dir, "a.txt", "x"))
