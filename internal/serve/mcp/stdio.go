@@ -45,8 +45,8 @@ const (
 // stdio speaks with one client over a pair of streams, a message a line.
 //
 // The SDK has the protocol: it opens the session, lists, and answers
-// everything but calls of tools. Those go from the line to the Handrail
-// session and from the result to the line. That keeps three promises that
+// everything but calls of tools and readings of resources. Those go from the
+// line to the Handrail session and from the result to the line. That keeps three promises that
 // the SDK's own way does not: calls take their places in the order of the
 // wire, an id comes back as it was sent, and a long result is written once
 // and not scanned again at every layer.
@@ -74,7 +74,7 @@ type stdio struct {
 	held  int                  // bytes of the arguments and results of calls
 	// answering is how many calls have ended whose answer is not sent yet.
 	answering int
-	asked     map[jsonrpc.ID]string //  open requests that the SDK answers, and their methods
+	asked     map[jsonrpc.ID]string // open requests that the SDK answers, and their methods
 	idle      chan struct{}         // made at the end of input; closed when nothing is open
 	ready     bool                  // the session was opened
 	// opening is closed when initialize, which is open, is answered.
