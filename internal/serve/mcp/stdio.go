@@ -72,7 +72,7 @@ type stdio struct {
 	mu    sync.Mutex
 	calls map[string]openStdio // open calls by the text of their id
 	held  int                  // bytes of the arguments and results of calls
-	// answering is how many calls have ended whose answer is not sent yet.
+	// answering is how many answers are ready and not sent yet.
 	answering int
 	asked     map[jsonrpc.ID]string // open requests that the SDK answers, and their methods
 	idle      chan struct{}         // made at the end of input; closed when nothing is open
@@ -144,25 +144,38 @@ func (c *stdio) Write(_ context.Context, m jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
+	if r, ok := m.(*jsonrpc.Response); ok {
+		defer c.answers(r)()
+	}
 	sent := make(chan error, 1)
 	go func() { sent <- c.send(append(line, '\n')) }()
 	select {
 	case err = <-sent:
+		return err
 	case <-c.closed:
-		err = io.ErrClosedPipe
+		return io.ErrClosedPipe
 	}
-	if r, ok := m.(*jsonrpc.Response); ok {
+}
+
+// answers gives the id of a request back, which its client may use again as
+// soon as it has the answer. What it returns is called once that is sent.
+func (c *stdio) answers(r *jsonrpc.Response) (sent func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	opens := c.asked[r.ID] == initialize
+	delete(c.asked, r.ID)
+	c.answering++
+	return func() {
 		c.mu.Lock()
-		if c.asked[r.ID] == initialize && c.opening != nil {
+		defer c.mu.Unlock()
+		if opens && c.opening != nil {
 			c.ready = c.ready || r.Error == nil
 			close(c.opening)
 			c.opening = nil
 		}
-		delete(c.asked, r.ID)
+		c.answering--
 		c.settle()
-		c.mu.Unlock()
 	}
-	return err
 }
 
 // send writes a line. A client that cannot be written to has gone, although
@@ -299,7 +312,7 @@ func (c *stdio) ask(f frame, r *jsonrpc.Request) (no string) {
 	switch {
 	case taken || c.calls[string(f.id)].stop != nil:
 		return idTaken
-	case len(c.asked) >= maxOpen:
+	case len(c.asked)+c.answering >= maxOpen:
 		return tooMany
 	}
 	c.asked[r.ID] = r.Method
