@@ -43,7 +43,8 @@ type Answer struct {
 // Approver asks a person. It blocks until there is an answer or ctx is done.
 // An error counts as no answer: [ErrNobody] where there is nobody to ask, a
 // [*tool.Error] of one of the codes of approval where the model is to read its
-// words, and any other where the question could not be put. It may be called from several goroutines.
+// words, and any other where the question could not be put. It may be called
+// from several goroutines.
 type Approver func(ctx context.Context, r Request) (Answer, error)
 
 // ErrNobody is what an [Approver] returns that finds nobody whom it could

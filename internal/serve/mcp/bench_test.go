@@ -50,36 +50,11 @@ func benchmarkStdio(b *testing.B, text string, open int, call func(i int) string
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	session, err := handrail.Open(b.Context(), handrail.Options{
+	c := benchClient(b, handrail.Options{
 		Workspace: dir, StateDir: b.TempDir(), Guard: handrail.GuardAdvise,
 		Permission: handrail.Permission{Mode: handrail.WorkspaceWrite},
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = session.Close() }()
-	server, err := New(session, Options{Version: "bench"})
-	if err != nil {
-		b.Fatal(err)
-	}
-	in, toServer := io.Pipe()
-	fromServer, out := io.Pipe()
-	ended := make(chan error, 1)
-	go func() { ended <- server.ServeStdio(context.Background(), in, out) }()
-	replies := bufio.NewReaderSize(fromServer, 2<<20)
-	ask := func(text string) {
-		if _, err := io.WriteString(toServer, text+"\n"); err != nil {
-			b.Error(err)
-		}
-	}
-	hear := func() {
-		if reply, err := replies.ReadSlice('\n'); err != nil || strings.Contains(string(reply), `"isError"`) {
-			b.Fatalf("%.200s, %v", reply, err)
-		}
-	}
-	go ask(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`)
-	hear()
-	ask(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	defer c.leave(b)
 
 	b.ReportAllocs()
 	turns := make(chan struct{}, open)
@@ -89,18 +64,67 @@ func benchmarkStdio(b *testing.B, text string, open int, call func(i int) string
 		defer close(asked)
 		for i := range b.N {
 			turns <- struct{}{}
-			ask(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%s}}`, i, call(i)))
+			c.ask(b, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%s}}`, i, call(i)))
 		}
 	}()
 	for range b.N {
-		hear()
+		c.hear(b)
 		<-turns
 	}
 	b.StopTimer()
 	<-asked
-	_ = toServer.Close()
-	go func() { _, _ = io.Copy(io.Discard, fromServer) }()
-	if err := <-ended; err != nil {
+}
+
+// benchPeer is a client over stdio that does nothing but ask and hear.
+type benchPeer struct {
+	session  *handrail.Session
+	toServer *io.PipeWriter
+	replies  *bufio.Reader
+	ended    chan error
+}
+
+// benchClient opens a session and a client of it.
+func benchClient(b *testing.B, o handrail.Options) *benchPeer {
+	session, err := handrail.Open(b.Context(), o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	server, err := New(session, Options{Version: "bench"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	c := &benchPeer{session, toServer, bufio.NewReaderSize(fromServer, maxLine), make(chan error, 1)}
+	go func() { c.ended <- server.ServeStdio(context.Background(), in, out) }()
+	c.ask(b, openBody)
+	c.hear(b)
+	c.ask(b, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return c
+}
+
+func (c *benchPeer) ask(b *testing.B, text string) {
+	if _, err := io.WriteString(c.toServer, text+"\n"); err != nil {
+		b.Error(err)
+	}
+}
+
+// hear takes in an answer, which must be no refusal.
+func (c *benchPeer) hear(b *testing.B) {
+	reply, err := c.replies.ReadSlice('\n')
+	if err != nil || strings.Contains(string(reply[:min(len(reply), 60)]), `"error"`) || strings.Contains(string(reply), `"isError"`) {
+		b.Fatalf("%.200s, %v", reply, err)
+	}
+}
+
+// leave closes the client's side and waits for the end of the server's.
+func (c *benchPeer) leave(b *testing.B) {
+	_ = c.toServer.Close()
+	go func() { _, _ = io.Copy(io.Discard, c.replies) }()
+	if err := <-c.ended; err != nil {
+		b.Error(err)
+	}
+	if err := c.session.Close(); err != nil {
 		b.Error(err)
 	}
 }

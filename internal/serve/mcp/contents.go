@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/handrail-tools/handrail"
@@ -32,11 +33,7 @@ type contents struct {
 
 // size is what the contents hold of memory, in bytes.
 func (c *contents) size() int {
-	size := len(c.content.Text)
-	for _, m := range c.content.Media {
-		size += len(m.Data)
-	}
-	return size
+	return len(c.content.Text) + mediaSize(c.content.Media)
 }
 
 // liftInto takes what is long out of the contents, unless into is nil.
@@ -77,7 +74,7 @@ func (c *contents) append(dst []byte) ([]byte, error) {
 	case c.form != nil:
 		dst = append(dst, `"resultType":"input_required",`...)
 	case c.modern:
-		dst = append(dst, `"resultType":"complete","ttlMs":0,"cacheScope":"private",`...)
+		dst = fmt.Appendf(dst, `"resultType":"complete","ttlMs":%d,"cacheScope":%q,`, cacheTTL, cacheScope)
 	}
 	if len(meta) > 0 {
 		text, err := json.Marshal(meta)

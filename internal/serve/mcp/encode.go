@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/handrail-tools/handrail/internal/jsondoc"
 	"github.com/handrail-tools/handrail/tool"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // appendAnswer appends the line that answers a call. stateless says that the
@@ -88,7 +89,7 @@ func (s *Server) appendMeta(dst []byte, r *tool.Result, stateless bool) []byte {
 		dst = append(dst, ']')
 	}
 	if stateless {
-		key("io.modelcontextprotocol/serverInfo")
+		key(mcp.MetaKeyServerInfo)
 		dst = append(dst, s.info...)
 	}
 	if len(dst) > start {
@@ -98,18 +99,11 @@ func (s *Server) appendMeta(dst []byte, r *tool.Result, stateless bool) []byte {
 }
 
 func appendMedia(dst []byte, m tool.Media) []byte {
-	kind, data := "", "data"
-	switch {
-	case strings.HasPrefix(m.MIME, "image/"):
-		kind = "image"
-	case strings.HasPrefix(m.MIME, "audio/"):
-		kind = "audio"
-	default:
-		data = "blob"
-	}
+	kind, data := kindOf(m.MIME), "data"
 	if kind != "" {
 		dst = append(append(append(dst, `{"type":"`...), kind...), `","mimeType":`...)
 	} else {
+		data = "blob"
 		dst = append(dst, `{"type":"resource","resource":{"uri":"`+contentURI+`","mimeType":`...)
 	}
 	dst = jsondoc.AppendString(dst, m.MIME)
@@ -146,9 +140,22 @@ func appendRaw(dst []byte, raw json.RawMessage) []byte {
 
 // appendError appends the line that refuses a request.
 func appendError(dst []byte, id json.RawMessage, code int64, text string) []byte {
+	return appendFailure(dst, id, &jsonrpc.Error{Code: code, Message: text})
+}
+
+// appendFailure appends the line that refuses a request with what the error
+// says.
+func appendFailure(dst []byte, id json.RawMessage, err error) []byte {
+	wire, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok {
+		wire = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+	}
 	dst = appendHead(dst, id)
-	dst = strconv.AppendInt(append(dst, `"error":{"code":`...), code, 10)
-	dst = jsondoc.AppendString(append(dst, `,"message":`...), text)
+	dst = strconv.AppendInt(append(dst, `"error":{"code":`...), wire.Code, 10)
+	dst = jsondoc.AppendString(append(dst, `,"message":`...), wire.Message)
+	if len(wire.Data) > 0 {
+		dst = append(append(dst, `,"data":`...), wire.Data...)
+	}
 	return append(dst, "}}\n"...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/handrail-tools/handrail/tool"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // oddID is how an id must be answered. want is the id of the answer, or ""
@@ -75,8 +76,8 @@ func TestStdioMixtures(t *testing.T) {
 		"discover of no revision":         {`{"jsonrpc":"2.0","id":2,"method":"server/discover"}`, "2", `-32601`},
 		"a call of the new revision":      {strings.Replace(toolCall(3, "pear"), `"arguments"`, metaBody+`,"arguments"`, 1), "3", `"resultType":"complete"`},
 		"initialize in the new revision":  {`{"jsonrpc":"2.0","id":4,"method":"initialize","params":{` + metaBody + `}}`, "4", `"error"`},
-		"a revision of nonsense":          {`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"apple","_meta":{"` + versionKey + `":"\u0000"}}}`, "5", `"error"`},
-		"a revision that is no text":      {`{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"apple","_meta":{"` + versionKey + `":7}}}`, "6", `"error"`},
+		"a revision of nonsense":          {`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"apple","_meta":{"` + mcp.MetaKeyProtocolVersion + `":"\u0000"}}}`, "5", `"error"`},
+		"a revision that is no text":      {`{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"apple","_meta":{"` + mcp.MetaKeyProtocolVersion + `":7}}}`, "6", `"error"`},
 		"a name twice":                    {`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"pear","name":"apple"}}`, "7", "-32602"},
 		"arguments twice":                 {`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"pear","arguments":{},"arguments":{"x":1}}}`, "7", "-32602"},
 		"a name in other letters":         {`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"Name":"apple","NAME":"pear"}}`, "8", "error"},
@@ -158,8 +159,8 @@ func TestHTTPMixtures(t *testing.T) {
 		"nonsense in an old session":           {toolCall(1, "apple"), append(old, versionHeader, "~")},
 		"the new revision in an old session":   {toolCall(1, "apple"), append(old, versionHeader, modern)},
 		"the body's revision is a number":      {strings.Replace(call, `"`+modern+`"`, "20260728", 1), new()},
-		"the body's revision is there twice":   {strings.Replace(call, metaBody, metaBody[:len(metaBody)-1]+`,"`+versionKey+`":"2025-11-25"}`, 1), new()},
-		"the revision is there twice, spelled": {strings.Replace(call, metaBody, metaBody[:len(metaBody)-1]+`,"`+strings.Replace(versionKey, "io", `i\u006f`, 1)+`":"2025-11-25"}`, 1), new()},
+		"the body's revision is there twice":   {strings.Replace(call, metaBody, metaBody[:len(metaBody)-1]+`,"`+mcp.MetaKeyProtocolVersion+`":"2025-11-25"}`, 1), new()},
+		"the revision is there twice, spelled": {strings.Replace(call, metaBody, metaBody[:len(metaBody)-1]+`,"`+strings.Replace(mcp.MetaKeyProtocolVersion, "io", `i\u006f`, 1)+`":"2025-11-25"}`, 1), new()},
 		"parameters twice":                     {strings.Replace(call, `"method"`, `"params":{"name":"pear"},"method"`, 1), new()},
 		"a name twice":                         {strings.Replace(call, `"arguments"`, `"name":"pear","arguments"`, 1), new()},
 		"the method twice":                     {strings.Replace(call, `"params"`, `"method":"ping","params"`, 1), new()},

@@ -32,6 +32,12 @@ func serveTools(t *testing.T, o HTTPOptions, make func() []tool.Tool) face {
 	o.Open = SessionPeers(func(ctx context.Context) (*handrail.Session, error) {
 		return handrail.Open(ctx, handrail.Options{NoBuiltins: true, Tools: make()})
 	}, Options{Version: "test"})
+	return serveHTTP(t, o)
+}
+
+// serveHTTP serves until the test ends.
+func serveHTTP(t *testing.T, o HTTPOptions) face {
+	t.Helper()
 	h, err := NewHTTP(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // The headers that say whose a request is.
@@ -46,7 +47,7 @@ func look(body []byte) (glance, *refusal) {
 		err = pick(f.params, member{"name", &name}, member{"arguments", &arguments}, member{"_meta", &meta})
 	}
 	if err == nil && len(meta) > 0 {
-		err = pick(meta, member{versionKey, &version})
+		err = pick(meta, member{mcp.MetaKeyProtocolVersion, &version})
 	}
 	g.version = string(version)
 	if errors.Is(err, errTwice) {

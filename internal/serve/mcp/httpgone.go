@@ -11,9 +11,9 @@ import (
 type goneKey struct{}
 
 // mark gives the context of a call, or a reading, that of the request that it
-// came with. A call in a session goes on when its request has broken off, since a client may
-// have lost no more than a connection; but the question about it can reach
-// nobody then.
+// came with. A call in a session goes on when its request has broken off,
+// since a client may have lost no more than a connection; but the question
+// about it can reach nobody then.
 func (l *responses) mark(ctx context.Context, req mcp.Request) context.Context {
 	if req.GetExtra() == nil || req.GetSession().ID() == "" {
 		return ctx

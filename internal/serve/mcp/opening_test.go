@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -48,18 +47,7 @@ func TestSessionsOfRevisionsToCome(t *testing.T) {
 			f.post(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, sessionHeader, id)
 			ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
 			defer stop()
-			r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.url,
-				strings.NewReader(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"danger","arguments":{"path":"x"}}}`))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for k, v := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", sessionHeader: id} {
-				r.Header.Set(k, v)
-			}
-			resp, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			resp := f.begin(ctx, t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"danger","arguments":{"path":"x"}}}`, id)
 			defer func() { _ = resp.Body.Close() }()
 			scan := bufio.NewScanner(resp.Body)
 			for scan.Scan() && !strings.Contains(scan.Text(), "data: {") {

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -123,42 +122,13 @@ func TestAnAnswerIsForOneReading(t *testing.T) {
 // question, as for a call.
 func TestClientThatIsGoneEndsTheQuestionOfItsReading(t *testing.T) {
 	finished := make(chan handrail.Event, 10)
-	h, err := NewHTTP(t.Context(), HTTPOptions{Open: SessionPeers(askedReads(t, func(e handrail.Event) {
+	f, _ := faceOf(t, askedReads(t, func(e handrail.Event) {
 		if e.Phase == handrail.PhaseFinished {
 			finished <- e
 		}
-	}), Options{Version: "test"})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := httptest.NewServer(h)
-	f := face{h, s.URL + Path}
-	t.Cleanup(func() {
-		s.CloseClientConnections()
-		h.endStreams()
-		s.Close()
-		if err := h.Close(); err != nil {
-			t.Errorf("closing: %v", err)
-		}
-	})
+	}))
 	for _, how := range []string{"connection", "session"} {
-		id := f.post(t, strings.Replace(openBody, `"capabilities":{}`, `"capabilities":{"elicitation":{}}`, 1)).header.Get(sessionHeader)
-		f.post(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, sessionHeader, id)
-		ctx, vanish := context.WithCancel(t.Context())
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.url, strings.NewReader(`{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"handrail://files/a.txt"}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for k, v := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", sessionHeader: id} {
-			r.Header.Set(k, v)
-		}
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for scan := bufio.NewScanner(resp.Body); scan.Scan() && !strings.Contains(scan.Text(), "elicitation/create"); {
-			continue
-		}
+		id, stream, vanish := f.asked(t, `{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"handrail://files/a.txt"}}`)
 		if how == "connection" {
 			vanish()
 		} else {
@@ -170,7 +140,7 @@ func TestClientThatIsGoneEndsTheQuestionOfItsReading(t *testing.T) {
 			t.Errorf("%s: the question stayed open", how)
 		}
 		vanish()
-		_ = resp.Body.Close()
+		_ = stream.Close()
 	}
 }
 

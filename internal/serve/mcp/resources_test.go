@@ -5,8 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,24 +132,12 @@ func stdioSession(t *testing.T, o handrail.Options) (*handrail.Session, *pipe) {
 func serveSessions(t *testing.T, o handrail.Options) (face, *[]*handrail.Session) {
 	t.Helper()
 	var sessions []*handrail.Session
-	h, err := NewHTTP(t.Context(), HTTPOptions{Open: SessionPeers(func(ctx context.Context) (*handrail.Session, error) {
+	f := serveHTTP(t, HTTPOptions{Open: SessionPeers(func(ctx context.Context) (*handrail.Session, error) {
 		s, err := handrail.Open(ctx, o)
 		sessions = append(sessions, s)
 		return s, err
 	}, Options{Version: "test"})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := httptest.NewServer(h)
-	t.Cleanup(func() {
-		http.DefaultClient.CloseIdleConnections()
-		h.endStreams()
-		s.Close()
-		if err := h.Close(); err != nil {
-			t.Errorf("closing: %v", err)
-		}
-	})
-	return face{h, s.URL + Path}, &sessions
+	return f, &sessions
 }
 
 // folder makes files and returns their folder.

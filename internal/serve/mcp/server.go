@@ -38,6 +38,11 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// implementation is what the server says of itself.
+func (o Options) implementation() *mcp.Implementation {
+	return &mcp.Implementation{Name: "handrail", Title: "Handrail", Version: o.Version}
+}
+
 // Server shows one session to one client at a time.
 type Server struct {
 	session *handrail.Session // the operator's; calls go to the one that [Server.enter] gives
@@ -177,9 +182,13 @@ func declare(spec handrail.Spec) (*mcp.Tool, error) {
 // list changes when the session's rules do, and a client that kept it would
 // see what it may not call.
 func cacheable(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
-	c.CacheScope = "private"
-	c.TTLMs = 0
+	c.CacheScope, c.TTLMs = cacheScope, cacheTTL
 }
+
+const (
+	cacheScope = "private"
+	cacheTTL   = 0 // in milliseconds
+)
 
 // calledName is the context's key for the name that a call came with.
 type calledName struct{}

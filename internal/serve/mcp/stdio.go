@@ -45,8 +45,8 @@ const (
 // stdio speaks with one client over a pair of streams, a message a line.
 //
 // The SDK has the protocol: it opens the session, lists, and answers
-// everything but calls of tools. Those go from the line to the Handrail
-// session and from the result to the line. That keeps three promises that
+// everything but calls of tools and readings of resources. Those go from the
+// line to the Handrail session and from the result to the line. That keeps three promises that
 // the SDK's own way does not: calls take their places in the order of the
 // wire, an id comes back as it was sent, and a long result is written once
 // and not scanned again at every layer.
@@ -72,9 +72,9 @@ type stdio struct {
 	mu    sync.Mutex
 	calls map[string]openStdio // open calls by the text of their id
 	held  int                  // bytes of the arguments and results of calls
-	// answering is how many calls have ended whose answer is not sent yet.
+	// answering is how many answers are ready and not sent yet.
 	answering int
-	asked     map[jsonrpc.ID]string //  open requests that the SDK answers, and their methods
+	asked     map[jsonrpc.ID]string // open requests that the SDK answers, and their methods
 	idle      chan struct{}         // made at the end of input; closed when nothing is open
 	ready     bool                  // the session was opened
 	// opening is closed when initialize, which is open, is answered.
@@ -144,25 +144,38 @@ func (c *stdio) Write(_ context.Context, m jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
+	if r, ok := m.(*jsonrpc.Response); ok {
+		defer c.answers(r)()
+	}
 	sent := make(chan error, 1)
 	go func() { sent <- c.send(append(line, '\n')) }()
 	select {
 	case err = <-sent:
+		return err
 	case <-c.closed:
-		err = io.ErrClosedPipe
+		return io.ErrClosedPipe
 	}
-	if r, ok := m.(*jsonrpc.Response); ok {
+}
+
+// answers gives the id of a request back, which its client may use again as
+// soon as it has the answer. What it returns is called once that is sent.
+func (c *stdio) answers(r *jsonrpc.Response) (sent func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	opens := c.asked[r.ID] == initialize
+	delete(c.asked, r.ID)
+	c.answering++
+	return func() {
 		c.mu.Lock()
-		if c.asked[r.ID] == initialize && c.opening != nil {
+		defer c.mu.Unlock()
+		if opens && c.opening != nil {
 			c.ready = c.ready || r.Error == nil
 			close(c.opening)
 			c.opening = nil
 		}
-		delete(c.asked, r.ID)
+		c.answering--
 		c.settle()
-		c.mu.Unlock()
 	}
-	return err
 }
 
 // send writes a line. A client that cannot be written to has gone, although
@@ -299,7 +312,7 @@ func (c *stdio) ask(f frame, r *jsonrpc.Request) (no string) {
 	switch {
 	case taken || c.calls[string(f.id)].stop != nil:
 		return idTaken
-	case len(c.asked) >= maxOpen:
+	case len(c.asked)+c.answering >= maxOpen:
 		return tooMany
 	}
 	c.asked[r.ID] = r.Method

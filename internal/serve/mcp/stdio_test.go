@@ -167,6 +167,20 @@ func TestStdioAnswersOpenIdOnce(t *testing.T) {
 	}
 }
 
+// TestStdioIdIsFreeWithItsAnswer: who has read an answer may use its id.
+func TestStdioIdIsFreeWithItsAnswer(t *testing.T) {
+	p := stdioClient(t, ok("apple", tool.Read))
+	p.open()
+	for range 2000 {
+		for _, line := range []string{`{"jsonrpc":"2.0","id":7,"method":"ping"}`, toolCall(7, "apple")} {
+			p.send(line)
+			if _, line := p.next(); !strings.Contains(line, `"result"`) {
+				t.Fatal(line)
+			}
+		}
+	}
+}
+
 func TestStdioIdsComeBackAsTheyWere(t *testing.T) {
 	p := stdioClient(t, ok("apple", tool.Read))
 	p.open()

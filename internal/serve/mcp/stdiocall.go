@@ -71,7 +71,7 @@ func readParams(params []byte, own ...member) (c carried, err error) {
 		return c, err
 	}
 	if len(meta) > 0 {
-		if err := pick(meta, member{"progressToken", &token}, member{versionKey, &version}, member{capabilitiesKey, &capabilities}); err != nil {
+		if err := pick(meta, member{"progressToken", &token}, member{mcp.MetaKeyProtocolVersion, &version}, member{mcp.MetaKeyClientCapabilities, &capabilities}); err != nil {
 			return c, fmt.Errorf("_meta: %w", err)
 		}
 	}
@@ -89,12 +89,6 @@ func readParams(params []byte, own ...member) (c carried, err error) {
 	}
 	return c, nil
 }
-
-// The names under which a request says what it speaks.
-const (
-	versionKey      = "io.modelcontextprotocol/protocolVersion"
-	capabilitiesKey = "io.modelcontextprotocol/clientCapabilities"
-)
 
 // modern is the revision since which every request says what it speaks.
 const modern = "2026-07-28"
@@ -176,7 +170,7 @@ func (c *stdio) start(ctx context.Context, id string, p callParams) {
 	client := c.clientOf(p.carried)
 	ctx, round, err := c.askerOf(ctx, p.carried, attempt{method: callMethod, name: p.name, args: p.arguments}, client)
 	if err != nil {
-		c.answer(ctx, id, 0, func(line []byte) []byte { return appendFailure(line, id, err) })
+		c.answer(ctx, id, 0, func(line []byte) []byte { return appendFailure(line, json.RawMessage(id), err) })
 		return
 	}
 	c.server.whenRooted(ctx, client, func() {
@@ -240,8 +234,11 @@ func (c *stdio) answer(ctx context.Context, id string, size int, write func(line
 
 // resultSize is what a result holds of memory, in bytes.
 func resultSize(r *tool.Result) int {
-	size := len(r.Text) + len(r.Structured)
-	for _, m := range r.Media {
+	return len(r.Text) + len(r.Structured) + mediaSize(r.Media)
+}
+
+func mediaSize(media []tool.Media) (size int) {
+	for _, m := range media {
 		size += len(m.Data)
 	}
 	return size
@@ -266,9 +263,4 @@ func (c *stdio) cancel(params []byte) bool {
 		call.stop()
 	}
 	return ours
-}
-
-// implementation is what the server says of itself.
-func (o Options) implementation() *mcp.Implementation {
-	return &mcp.Implementation{Name: "handrail", Title: "Handrail", Version: o.Version}
 }

@@ -40,7 +40,7 @@ func (c *stdio) startRead(ctx context.Context, id, uri string, from carried) {
 	client := c.clientOf(from)
 	ctx, round, err := c.askerOf(ctx, from, attempt{method: readMethod, name: uri}, client)
 	if err != nil {
-		c.answer(ctx, id, 0, func(line []byte) []byte { return appendFailure(line, id, err) })
+		c.answer(ctx, id, 0, func(line []byte) []byte { return appendFailure(line, json.RawMessage(id), err) })
 		return
 	}
 	c.server.whenRooted(ctx, client, func() {
@@ -88,20 +88,5 @@ func (s *Server) appendContents(dst []byte, id string, c *contents, err error) [
 			return append(dst, "}\n"...)
 		}
 	}
-	return appendFailure(dst[:head], id, err)
-}
-
-// appendFailure appends the line that refuses a request with what the error
-// says.
-func appendFailure(dst []byte, id string, err error) []byte {
-	wire, ok := errors.AsType[*jsonrpc.Error](err)
-	if !ok {
-		return appendError(dst, json.RawMessage(id), jsonrpc.CodeInternalError, err.Error())
-	}
-	dst = appendError(dst, json.RawMessage(id), wire.Code, wire.Message)
-	if len(wire.Data) == 0 {
-		return dst
-	}
-	dst = append(dst[:len(dst)-len("}}\n")], `,"data":`...)
-	return append(append(dst, wire.Data...), "}}\n"...)
+	return appendFailure(dst[:head], json.RawMessage(id), err)
 }

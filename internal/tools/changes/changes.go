@@ -33,6 +33,12 @@ func withheld(ctx context.Context, w *workspace.Workspace) func(rel string) bool
 	}
 }
 
+// isWithheld tells it of what a change did to a file, which shows two names
+// where the file was moved.
+func isWithheld(hidden func(rel string) bool, f *history.File) bool {
+	return hidden(f.Path) || f.From != "" && hidden(f.From)
+}
+
 // line is a change in one line.
 func line(c *history.Change) string {
 	words := []string{c.ID, c.Time.Local().Format(time.DateTime)}

@@ -55,11 +55,7 @@ func IDs(ctx context.Context, call *tool.Call) ([]string, error) {
 	if err := raw.Args(call, &in); err != nil {
 		return nil, err
 	}
-	at, err := clean(ctx, in.Path)
-	if err != nil {
-		return nil, err
-	}
-	l, err := history.From(ctx).List(ctx, history.Filter{Path: at, Limit: in.Limit, Before: in.Before, Own: in.SessionOnly})
+	l, err := list(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +80,7 @@ func Files(ctx context.Context, call *tool.Call) ([]string, error) {
 	hidden := withheld(ctx, workspace.From(ctx))
 	var paths []string
 	for i := range c.Files {
-		if f := &c.Files[i]; !hidden(f.Path) && (f.From == "" || !hidden(f.From)) {
+		if f := &c.Files[i]; !isWithheld(hidden, f) {
 			paths = append(paths, f.Path)
 		}
 	}

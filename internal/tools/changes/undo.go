@@ -77,7 +77,8 @@ func refuseWithheld(ctx context.Context, o history.UndoOptions) error {
 	if err != nil {
 		return err
 	}
-	paths = slices.DeleteFunc(paths, func(p string) bool { return !withheld(ctx, workspace.From(ctx))(p) })
+	hidden := withheld(ctx, workspace.From(ctx))
+	paths = slices.DeleteFunc(paths, func(p string) bool { return !hidden(p) })
 	if len(paths) == 0 {
 		return nil
 	}

@@ -49,12 +49,17 @@ func Log() tool.Tool {
 	}.Tool()
 }
 
-func runLog(ctx context.Context, _ *tool.Call, in logArgs) (*tool.Result, error) {
+// list finds the changes that a call asks for.
+func list(ctx context.Context, in logArgs) (*history.List, error) {
 	at, err := clean(ctx, in.Path)
 	if err != nil {
 		return nil, err
 	}
-	l, err := history.From(ctx).List(ctx, history.Filter{Path: at, Limit: in.Limit, Before: in.Before, Own: in.SessionOnly})
+	return history.From(ctx).List(ctx, history.Filter{Path: at, Limit: in.Limit, Before: in.Before, Own: in.SessionOnly})
+}
+
+func runLog(ctx context.Context, _ *tool.Call, in logArgs) (*tool.Result, error) {
+	l, err := list(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +73,7 @@ func runLog(ctx context.Context, _ *tool.Call, in logArgs) (*tool.Result, error)
 		left, shown := c.Hidden, 0
 		for i := range c.Files {
 			f := &c.Files[i]
-			if hidden(f.Path) || f.From != "" && hidden(f.From) || shown == filesShown {
+			if isWithheld(hidden, f) || shown == filesShown {
 				left++
 				continue
 			}

@@ -59,7 +59,7 @@ func runShow(ctx context.Context, _ *tool.Call, in showArgs) (*tool.Result, erro
 	b.WriteString(line(c) + "\n")
 	hidden := withheld(ctx, w)
 	for i := range c.Files {
-		if f := &c.Files[i]; !hidden(f.Path) && (f.From == "" || !hidden(f.From)) {
+		if f := &c.Files[i]; !isWithheld(hidden, f) {
 			b.WriteString(detail(f) + "\n")
 		}
 	}
@@ -103,7 +103,7 @@ func contentOf(ctx context.Context, h *history.Timeline, w *workspace.Workspace,
 		}
 		return at, nil, tool.Failf("%s did not change %s; it changed %s", c.ID, tool.Clip(at), shortList(paths))
 	}
-	if from := c.Files[i].From; hidden(at) || from != "" && hidden(from) {
+	if isWithheld(hidden, &c.Files[i]) {
 		return at, nil, tool.Errorf(tool.CodeDenied, "%s may not be read", tool.Clip(at))
 	}
 	data, err = h.Content(ctx, in.ID, at, in.Before)

@@ -46,12 +46,8 @@ func Content(ctx context.Context, call *tool.Call, limit int64) (*tool.Result, e
 		return nil, err
 	}
 	r := tool.Text(output.Prepare(text, record.Verbatim, output.RedactorFrom(ctx)).Text)
-	for i := range record.Media {
-		m, err := record.ReadMedia(i)
-		if err != nil {
-			return nil, tool.Failf("an attachment of %s can no longer be read: %w", in.ID, err)
-		}
-		r.Media = append(r.Media, m)
+	if r.Media, err = attachments(record, in.ID); err != nil {
+		return nil, err
 	}
 	return r, nil
 }

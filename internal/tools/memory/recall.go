@@ -107,15 +107,24 @@ func runRecall(ctx context.Context, _ *tool.Call, in recallIn) (*tool.Result, er
 	}
 	result := tool.Text(v.out.String())
 	if in == (recallIn{ID: in.ID}) { // the result as a whole, so with what it showed
-		for i := range record.Media {
-			m, err := record.ReadMedia(i)
-			if err != nil {
-				return nil, tool.Failf("an attachment of %s can no longer be read: %w", in.ID, err)
-			}
-			result.Media = append(result.Media, m)
+		if result.Media, err = attachments(record, in.ID); err != nil {
+			return nil, err
 		}
 	}
 	return result, nil
+}
+
+// attachments reads the media of the result with the id.
+func attachments(record *store.Record, id string) ([]tool.Media, error) {
+	var all []tool.Media
+	for i := range record.Media {
+		m, err := record.ReadMedia(i)
+		if err != nil {
+			return nil, tool.Failf("an attachment of %s can no longer be read: %w", id, err)
+		}
+		all = append(all, m)
+	}
+	return all, nil
 }
 
 // check reports everything that is wrong with the arguments, and returns the
