@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -502,4 +503,29 @@ func sleeper(how string) {
 		return
 	}
 	time.Sleep(time.Hour)
+}
+
+// TestLimitsAreThereFromTheStart: a limit holds for what a command starts with
+// its very first instruction, on a terminal, too, and the smallest one leaves
+// the fence itself whole.
+func TestLimitsAreThereFromTheStart(t *testing.T) {
+	root, _ := workspace(t)
+	f := open(t, Namespaces, Policy{Mode: WorkspaceWrite, Workspace: root, Limits: Limits{Memory: minMemory, FileSize: 4096, CPU: 7 * time.Second}})
+	for range 20 {
+		if r := sh(t, f, "ulimit -d; ulimit -f; ulimit -t; ulimit -c"); r.out != "1024\n8\n7\n0\n" {
+			t.Fatalf("limits: %q", r.out)
+		}
+	}
+	if p, err := f.Start(t.Context(), Spec{Path: "/nowhere/program", Argv: []string{"x"}}); p != nil || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a program that is not there: %v", err)
+	}
+	p, err := f.Start(t.Context(), Spec{Path: "/bin/sh", Argv: []string{"sh", "-c", "test -t 0 && ulimit -t >/dev/tty"}, Terminal: &Size{Rows: 24, Cols: 80}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, _ := io.ReadAll(p.Terminal()) // EIO at its end
+	p.Terminal().Close()
+	if exit, err := p.Wait(); exit.Code != 0 || string(said) != "7\r\n" || err != nil {
+		t.Errorf("on a terminal: %q, %+v, %v", said, exit, err)
+	}
 }

@@ -200,7 +200,9 @@ func stat(pid int) (state byte, parent, session int) {
 // limitProcess sets what the kernel counts per process. What it starts
 // inherits them.
 func limitProcess(pid int, l Limits) {
-	for what, n := range rlimits(l) {
+	limits := rlimits(l)
+	limits[unix.RLIMIT_CORE] = 0
+	for what, n := range limits {
 		lim := unix.Rlimit{Cur: n, Max: n}
 		_ = unix.Prlimit(pid, what, &lim, nil) // ESRCH: it ended already
 	}
@@ -208,7 +210,7 @@ func limitProcess(pid int, l Limits) {
 
 // rlimits returns the limits by their number in <sys/resource.h>.
 func rlimits(l Limits) map[int]uint64 {
-	m := map[int]uint64{unix.RLIMIT_CORE: 0}
+	m := map[int]uint64{}
 	if l.Memory > 0 {
 		m[unix.RLIMIT_DATA] = uint64(l.Memory)
 	}

@@ -25,9 +25,6 @@ const (
 	startTimeout = 20 * time.Second
 	// maxSlots bounds the commands that run at once; each costs 3 MB.
 	maxSlots = 256
-	// slotRuns is how many commands a slot runs before a new one takes its place,
-	// because its own processor time counts against the limit of a command.
-	slotRuns = 500
 	// idleSlots is how many slots wait for a command after a quiet time, and
 	// shrinkEvery how long that time is for each slot above.
 	idleSlots   = 2

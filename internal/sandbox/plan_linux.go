@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/handrail-tools/handrail/internal/sandbox/boot"
 )
@@ -62,10 +61,7 @@ func planFor(p Policy, abi int) (*boot.Plan, []string) {
 	plan.Ruleset = rulesetFor(p, abi, writable, []string{"/dev"}, 0)
 	plan.Filter = filter(filterPolicy{families: families(p, p.Network != NetOff)})
 	limits := p.Limits
-	// Processes are counted by the PID namespace, which root cannot step over,
-	// and processor time for each command.
-	limits.Processes, limits.CPU = 0, 0
-	plan.CPU = uint64(p.Limits.CPU / time.Second)
+	limits.Processes = 0 // counted by the PID namespace, which root cannot step over
 	for what, n := range rlimits(limits) {
 		plan.Limits = append(plan.Limits, [2]uint64{uint64(what), n})
 	}

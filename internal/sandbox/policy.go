@@ -214,15 +214,15 @@ func cleanProtected(list []string) ([]string, error) {
 	return out, errors.Join(bad...)
 }
 
-// minMemory is four times what a fence process takes.
-const minMemory = 64 << 20
+// minMemory is what a shell needs to start, and some more.
+const minMemory = 1 << 20
 
 func (l Limits) check() error {
 	if l.Memory < 0 || l.Processes < 0 || l.FileSize < 0 || l.CPU < 0 || l.Temp < 0 {
 		return errors.New("limits: none may be negative; 0 means no limit")
 	}
 	if l.Memory > 0 && l.Memory < minMemory {
-		return fmt.Errorf("limits: memory of %d bytes; at least %d, because the fence lives under it, too", l.Memory, int64(minMemory))
+		return fmt.Errorf("limits: memory of %d bytes; at least %d, with which a shell starts", l.Memory, int64(minMemory))
 	}
 	if l.CPU > 0 && l.CPU < time.Second {
 		return fmt.Errorf("limits: processor time of %v; the kernel counts whole seconds", l.CPU)

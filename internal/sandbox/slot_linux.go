@@ -22,7 +22,6 @@ import (
 // for the stub.
 type slotRef struct {
 	commands, signals, pidfd int
-	runs                     int
 }
 
 func (s *slotRef) close() { boot.CloseAll([]int{s.commands, s.signals, s.pidfd}) }
@@ -76,7 +75,7 @@ func (f *spaces) take() (*slotRef, error) {
 func (f *spaces) put(s *slotRef) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed || s.runs >= slotRuns {
+	if f.closed {
 		f.slots--
 		s.close()
 		return
@@ -172,7 +171,6 @@ func (p *slotProc) begin(s Spec) error {
 	for i, f := range files {
 		fds[i] = int(f.Fd())
 	}
-	p.slot.runs++
 	err := boot.Send(p.slot.commands, c.Bytes(), fds...)
 	for _, f := range files {
 		_ = f.Close() // ours; the slot has its own

@@ -41,7 +41,7 @@ func TestImports(t *testing.T) {
 func TestMessages(t *testing.T) {
 	plan := &Plan{
 		UID: 1000, GID: 100, Free: true, Writable: []string{"/a", ""}, Visible: []string{"/b"}, Root: "/a", Protected: []string{"/a/p"}, Hidden: []string{"/h"},
-		Temp: 1 << 40, Loopback: true, Door: true, Filter: []byte{0, 1, 255}, Limits: [][2]uint64{{1, 2}, {3, 4}}, CPU: 9, Pids: 7,
+		Temp: 1 << 40, Loopback: true, Door: true, Filter: []byte{0, 1, 255}, Limits: [][2]uint64{{1, 2}, {3, 4}}, Pids: 7,
 		Ruleset: Ruleset{FS: 1, Net: 2, Scoped: 3, Rules: []Rule{{"/r", 5}}},
 	}
 	body := &Buf{B: plan.Bytes()[1:]}

@@ -127,11 +127,8 @@ func (s *state) setUp() (door int, err error) {
 			return door, wrap("opening the door of the proxy", err)
 		}
 	}
-	for _, l := range s.plan.Limits {
-		// Commands inherit them from here; this process stays far below.
-		if err := setLimit(int(l[0]), l[1]); err != nil {
-			return door, wrap("a resource limit", err)
-		}
+	if err := noCore(); err != nil {
+		return door, wrap("a resource limit", err)
 	}
 	if !s.plan.Ruleset.Empty() {
 		s.ruleset, err = s.plan.Ruleset.Make()

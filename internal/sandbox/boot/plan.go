@@ -24,10 +24,9 @@ type Plan struct {
 	// Ruleset and Filter are put on every slot.
 	Ruleset Ruleset
 	Filter  []byte
-	// Limits are resource limits of each process by number, soft and hard the same.
+	// Limits are resource limits of each process of a command by number, soft and
+	// hard the same; maxLimits at most.
 	Limits [][2]uint64
-	// CPU is how many seconds of processor time a command may use, or 0.
-	CPU uint64
 	// Pids is how many processes and threads one command may have, or 0.
 	Pids uint64
 }
@@ -55,7 +54,6 @@ func (p *Plan) Bytes() []byte {
 	}
 	b.Str(string(p.Filter))
 	b.Uint(p.Pids)
-	b.Uint(p.CPU)
 	b.Uint(uint64(len(p.Limits)))
 	for _, l := range p.Limits {
 		b.Uint(l[0])
@@ -80,7 +78,7 @@ func takePlan(b *Buf) *Plan {
 		p.Ruleset.Rules = append(p.Ruleset.Rules, Rule{b.TakeStr(), b.TakeUint()})
 	}
 	p.Filter = []byte(b.TakeStr())
-	p.Pids, p.CPU = b.TakeUint(), b.TakeUint()
+	p.Pids = b.TakeUint()
 	for n := b.TakeUint(); n > 0 && !b.Bad; n-- {
 		p.Limits = append(p.Limits, [2]uint64{b.TakeUint(), b.TakeUint()})
 	}

@@ -14,7 +14,7 @@ import (
 type slot struct {
 	commands int // our end of its socket
 	children int // what shows the processes that were left to the stub, or -1
-	cpu      uint64
+	limits   [][2]uint64
 	pidfd    int  // the stub
 	ownProc  bool // the stub has a /proc of its own
 	ready    chan error
@@ -44,7 +44,7 @@ func (s *state) newSlot() (ends [3]int, notes []string, err error) {
 	notes, err = greeting(pairs[1][0])
 	if err == nil {
 		sl := &slot{
-			commands: pairs[0][1], children: -1, cpu: s.plan.CPU,
+			commands: pairs[0][1], children: -1, limits: s.plan.Limits,
 			pidfd: int(pidfd), ownProc: len(notes) == 0 || notes[0] == "pids", ready: make(chan error),
 		}
 		t := s.thread
@@ -181,12 +181,7 @@ func (sl *slot) begin(c *Command, bad bool, files []int) (pid int, err error) {
 	if bad || !c.Terminal && len(files) != 3 {
 		return 0, &trouble{"a command", syscall.EBADMSG}
 	}
-	pidfd, answer := -1, []int{-1}
-	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Sys: &syscall.SysProcAttr{Setsid: true, PidFD: &pidfd, Setctty: c.Terminal}}
-	if attr.Env == nil {
-		attr.Env = []string{}
-	}
-	std := files
+	std, answer := files, []int{-1}
 	if c.Terminal {
 		master, slave, err := terminal(c.Rows, c.Cols)
 		if err != nil {
@@ -195,27 +190,31 @@ func (sl *slot) begin(c *Command, bad bool, files []int) (pid int, err error) {
 		defer CloseAll([]int{master, slave})
 		std, answer = []int{slave, slave, slave}, append(answer, master)
 	}
+	if len(sl.limits) > 0 {
+		pid, answer[0], err = startLimited(c, std, sl.limits)
+	} else {
+		pid, answer[0], err = start(c, std)
+	}
+	if err != nil {
+		return 0, wrap(blame(c.Dir), err)
+	}
+	defer syscall.Close(answer[0])
+	return pid, Send(sl.commands, []byte{Begun}, answer...)
+}
+
+// start starts the command and returns its number in the fence, and a pidfd.
+// It does not copy the page tables of this process, as startLimited must.
+func start(c *Command, std []int) (pid, pidfd int, err error) {
+	pidfd = -1
+	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Sys: &syscall.SysProcAttr{Setsid: true, PidFD: &pidfd, Setctty: c.Terminal}}
+	if attr.Env == nil {
+		attr.Env = []string{}
+	}
 	for _, f := range std {
 		attr.Files = append(attr.Files, uintptr(f))
 	}
 	pid, err = syscall.ForkExec(c.Path, c.Argv, attr)
-	if err != nil {
-		return 0, wrap(blame(c.Dir), err)
-	}
-	defer syscall.Close(pidfd)
-	if sl.cpu > 0 {
-		// The limit of this process would count the fence's own time.
-		limitCPU(pid, sl.cpu)
-	}
-	answer[0] = pidfd
-	return pid, Send(sl.commands, []byte{Begun}, answer...)
-}
-
-// limitCPU sets the processor time of a command. Its program has begun, but not
-// got as far as starting another, which would inherit none.
-func limitCPU(pid int, seconds uint64) {
-	lim := [2]uint64{seconds, seconds}
-	_, _, _ = syscall.RawSyscall6(sysPrlimit, uintptr(pid), 0 /* RLIMIT_CPU */, uintptr(unsafe.Pointer(&lim)), 0, 0, 0) // ESRCH: it ended already
+	return pid, pidfd, err
 }
 
 // blame says which of the two names a failed start speaks of.

@@ -97,10 +97,11 @@ func prctl(op, a, b uintptr) error {
 	return nil
 }
 
-// setLimit sets one resource limit of this process, both soft and hard.
-func setLimit(what int, n uint64) error {
-	lim := [2]uint64{n, n}
-	_, _, e := syscall.RawSyscall6(sysPrlimit, 0, uintptr(what), uintptr(unsafe.Pointer(&lim)), 0, 0, 0)
+// noCore keeps this process, and all that come of it, from writing their
+// memory to a file when they crash.
+func noCore() error {
+	var none [2]uint64
+	_, _, e := syscall.RawSyscall6(sysPrlimit, 0, syscall.RLIMIT_CORE, uintptr(unsafe.Pointer(&none)), 0, 0, 0)
 	if e != 0 {
 		return e
 	}
