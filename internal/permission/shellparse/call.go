@@ -200,15 +200,15 @@ func (w *walker) bare(assigns []Assignment, c scope, line int) {
 // command notes one command and everything that it runs.
 func (w *walker) command(words []Word, assigns []Assignment, c scope) {
 	cmd := Command{Words: words, Assigns: assigns}
-	name := words[0]
-	if !name.Known || name.Text == "" {
+	name, ok := words[0].base()
+	if !ok {
 		cmd.Opaque, cmd.Why = "the name of the program is computed", "the name of the program is computed"
 		w.emit(cmd, c)
 		return
 	}
-	cmd.Name = path.Base(name.Text)
-	understood := w.judge(&cmd, w.table.lookup(strings.TrimSuffix(cmd.Name, ".exe")))
-	if name.Text != cmd.Name && !systemFolder(path.Dir(name.Text)) {
+	cmd.Name = name
+	understood := w.judge(&cmd, w.table.lookup(strings.TrimSuffix(name, ".exe")))
+	if words[0].shape != name && !systemFolder(path.Dir(words[0].shape)) {
 		cmd.passes = false
 		cmd.worse(Unknown, "a program outside the folders of the system, whatever its name")
 	}
@@ -223,6 +223,19 @@ func (w *walker) command(words []Word, assigns []Assignment, c scope) {
 		run := runner{w: w, at: at, scope: c, sense: understood}
 		run.all()
 	}
+}
+
+// base returns the base name of a program. It is known where at most the
+// folder is computed, as in "$BIN/tool".
+func (w Word) base() (string, bool) {
+	if w.Known {
+		return path.Base(w.Text), w.Text != "" && w.Text[len(w.Text)-1] != '/'
+	}
+	at := strings.LastIndexByte(w.shape, '/')
+	if w.Many || at < strings.LastIndexByte(w.shape, wild) || at == len(w.shape)-1 {
+		return "", false
+	}
+	return w.shape[at+1:], true
 }
 
 func ascii(s string) bool {

@@ -1,6 +1,9 @@
 package shellparse
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // sedReads reports whether one line of a script of sed only edits what is
 // printed. What it does not know, a file that is read included, is a no.
@@ -200,20 +203,10 @@ func mayStart(code string) bool {
 	return false
 }
 
-// holdsWord reports whether a name stands in code as a word of its own.
-func holdsWord(code, name string) bool {
-	for from := 0; ; {
-		at := strings.Index(code[from:], name)
-		if at < 0 {
-			return false
-		}
-		at += from
-		end := at + len(name)
-		if (at == 0 || !inName(code[at-1])) && (end == len(code) || !inName(code[end])) {
-			return true
-		}
-		from = at + 1
-	}
+// names returns the words of code that could be names of programs, folded.
+func names(code string) []string {
+	code = strings.ToLower(code)
+	return strings.FieldsFunc(code, func(r rune) bool {
+		return r < utf8.RuneSelf && !letter(byte(r)) && (r < '0' || r > '9') && r != '-' && r != '.' && r != '+'
+	})
 }
-
-func inName(b byte) bool { return letter(b) || b >= '0' && b <= '9' || b == '-' }

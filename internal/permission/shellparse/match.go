@@ -32,7 +32,8 @@ func NewSet(patterns ...*Pattern) *Set {
 
 // A Match is a pattern that a part of a script is, or could be.
 type Match struct {
-	// Pattern is the index of the pattern in the set.
+	// Pattern is the index of the pattern in the set, or -1 where the part
+	// could be what any of them names.
 	Pattern int
 	// Command is the index of the part in the program, or -1 where it is a
 	// problem of the whole script.
@@ -58,7 +59,7 @@ func (s *Set) Hit(p *Program) (Match, bool) {
 	var maybe Match
 	has := false
 	if len(p.Problems) > 0 {
-		maybe, has = Match{Command: -1, Why: p.Problems[0]}, true
+		maybe, has = Match{Pattern: -1, Command: -1, Why: p.Problems[0]}, true
 	}
 	for i := range p.Commands {
 		m, ok := s.hit(&p.Commands[i])
@@ -76,43 +77,63 @@ func (s *Set) Hit(p *Program) (Match, bool) {
 	return maybe, has
 }
 
-// hit looks for a match of one command.
+// hit looks for a match of one command. Only patterns whose name could be
+// meant are looked at, so that a long list costs no more than a short one.
 func (s *Set) hit(c *Command) (Match, bool) {
 	if len(c.Words) == 0 && c.Opaque == "" {
 		return Match{}, false
 	}
-	t := newTexts(c)
-	var maybe Match
-	has := false
-	try := func(list []int) bool {
-		for _, i := range list {
-			sure, why := s.patterns[i].hit(c, t)
-			if why == "" {
-				continue
-			}
-			if sure || !has {
-				maybe, has = Match{Pattern: i, Sure: sure, Why: why}, true
-			}
-			if sure {
-				return true
-			}
-		}
-		return false
+	h := hunt{set: s, command: c, texts: newTexts(c)}
+	if h.try(s.anyName) || c.Name != "" && h.try(s.byName[foldName(c.Name)]) {
+		return h.found, true
 	}
-	if try(s.anyName) {
-		return maybe, true
-	}
-	if c.Name != "" && try(s.byName[foldName(c.Name)]) {
-		return maybe, true
-	}
-	if c.Name == "" || c.Opaque != "" || c.Code != "" || c.suffixes {
-		for i := range s.patterns {
-			if try([]int{i}) {
-				break
+	if c.Code != "" {
+		for _, word := range names(c.Code) {
+			if list := s.byName[word]; len(list) > 0 {
+				return Match{Pattern: list[0], Sure: true, Why: "the program that " + c.Name + " is given names " + word}, true
 			}
 		}
 	}
-	return maybe, has
+	for _, suffix := range h.texts.suffixes {
+		name, _, _ := strings.Cut(suffix, " ")
+		if h.try(s.byName[name]) {
+			return h.found, true
+		}
+	}
+	switch {
+	case h.has:
+	case c.Opaque != "":
+		return Match{Pattern: -1, Why: c.Opaque}, true
+	case c.Code != "" && c.Class != ReadOnly && mayStart(c.Code):
+		return Match{Pattern: -1, Why: "the program that " + c.Name + " is given may start others"}, true
+	}
+	return h.found, h.has
+}
+
+// A hunt is the search for a pattern that matches one command.
+type hunt struct {
+	set     *Set
+	command *Command
+	texts   texts
+	found   Match
+	has     bool
+}
+
+// try compares some patterns, and reports whether one matches for sure.
+func (h *hunt) try(list []int) bool {
+	for _, i := range list {
+		sure, why := h.set.patterns[i].hit(h.command, &h.texts)
+		if why == "" {
+			continue
+		}
+		if sure || !h.has {
+			h.found, h.has = Match{Pattern: i, Sure: sure, Why: why}, true
+		}
+		if sure {
+			return true
+		}
+	}
+	return false
 }
 
 // texts are the forms of a command that patterns are compared with.
@@ -121,8 +142,8 @@ type texts struct {
 	suffixes []string
 }
 
-func newTexts(c *Command) *texts {
-	t := &texts{}
+func newTexts(c *Command) texts {
+	t := texts{}
 	if len(c.Words) == 0 {
 		return t
 	}
@@ -172,21 +193,10 @@ func (p *Pattern) hit(c *Command, t *texts) (sure bool, why string) {
 	if byOptions {
 		return true, "it is what the rule names, with its options in another order or spelling"
 	}
-	for _, name := range p.names {
-		if c.Code != "" && holdsWord(strings.ToLower(c.Code), name) {
-			return true, "the program that " + c.Name + " is given names " + name
-		}
-	}
 	for _, suffix := range t.suffixes {
 		if p.anyMatch(p.folded, suffix, false) {
 			return c.sure, "one of its arguments may be the command that it runs"
 		}
-	}
-	switch {
-	case c.Opaque != "":
-		return false, c.Opaque
-	case c.Code != "" && c.Class != ReadOnly && mayStart(c.Code):
-		return false, "the program that " + c.Name + " is given may start others"
 	}
 	if perhaps {
 		return false, "an argument that is computed could be one of the options that the rule names"

@@ -13,7 +13,7 @@ import (
 // POSIX shells would. It never fails: what cannot be read is a problem of the
 // program.
 func Parse(script string) *Program {
-	w := &walker{parser: syntax.NewParser(syntax.Variant(syntax.LangBash)), table: table(), prog: &Program{}}
+	w := &walker{parser: syntax.NewParser(syntax.Variant(syntax.LangBash)), table: table(), prog: &Program{Commands: make([]Command, 0, 8)}}
 	if problem := looksOtherwise(script); problem != "" {
 		w.problem(problem)
 	}
