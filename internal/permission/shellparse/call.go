@@ -77,6 +77,7 @@ func (w *walker) call(call *syntax.CallExpr, c scope) {
 	line := c.position(call)
 	w.insideWords(call.Args, c)
 	assigns := w.assignments(call.Assigns, c, len(call.Args) > 0)
+	w.runAssigned(assigns, c, line)
 	if len(call.Args) == 0 {
 		w.remember(call.Assigns, assigns, c)
 		w.bare(assigns, c, line)
@@ -126,6 +127,32 @@ func (w *walker) assignments(list []*syntax.Assign, c scope, exported bool) []As
 	return w.expandAssigns(list, exported)
 }
 
+// runAssigned walks the values of variables that programs run, such as
+// GIT_SSH_COMMAND.
+func (w *walker) runAssigned(assigns []Assignment, c scope, line int) {
+	for _, a := range assigns {
+		if !listed(w.table.runs, a.Name) {
+			continue
+		}
+		c := c.through(a.Name + "=")
+		c.line, c.maybe, c.redirs = line, true, nil
+		text := strings.TrimLeft(a.Value.Text, "|-")
+		if strings.HasPrefix(a.Name, "PS") {
+			text = ": " + quotedHere(text)
+		}
+		if !a.Value.Known {
+			w.emit(Command{Opaque: "what " + a.Name + " runs is computed", Why: "what " + a.Name + " runs is computed"}, c)
+			continue
+		}
+		if text = strings.TrimPrefix(strings.TrimSpace(text), "() "); text != "" {
+			w.script(text, c)
+		}
+	}
+}
+
+// quotedHere quotes text so that only the substitutions in it mean something.
+func quotedHere(text string) string { return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"` }
+
 func (w *walker) expandAssigns(list []*syntax.Assign, exported bool) []Assignment {
 	if len(list) == 0 {
 		return nil
@@ -172,11 +199,12 @@ func (w *walker) declare(d *syntax.DeclClause, c scope) {
 		case a.Value != nil:
 			option := w.single(a.Value)
 			words = append(words, option)
-			odd = odd || !option.Known || strings.ContainsAny(option.Text, "niaAtul") && d.Variant.Value != "local"
+			odd = odd || !option.Known || !isOption(option.shape) || strings.ContainsAny(option.Text, "niaAtul") && d.Variant.Value != "local"
 		}
 	}
 	exported := d.Variant.Value == "export" || len(words) > 1
 	assigns := w.expandAssigns(list, exported)
+	w.runAssigned(assigns, c, c.position(d))
 	if !odd {
 		w.remember(list, assigns, c)
 	}

@@ -25,7 +25,7 @@ func TestClass(t *testing.T) {
 		Changes: {
 			"echo x > f", "ls >> f", "ls &> f", "ls >| f", "> f", "{ ls; } > f", "touch x", "mkdir -p a/b", "cp a b", "mv a b", "rm x", "rm -r x", "tee f", "sed -i s/a/b/ f", "sed --in-place s/a/b/ f", "sed -ni p f", "sort -o f f", "sort --outp=f f", "uniq a b", "date -s x", "date 01010000", "hostname x",
 			"git add .", "git commit -m x", "git push", "git branch x", "git branch -d x", "git tag v1", "git config user.name x", "git diff --output=f", "git fetch", "git stash", "git checkout main", "git log --output=f",
-			"ssh h ls", "curl https://x.example", "wget x.example", "tar xf x.tar", "npm install", "go build ./...", "go test ./...", "base64 --output=f x", "find . -fprint f", "tree -o f", "kill 1", "ln -s a b", "chmod +x f", "dd if=a of=b", "echo x >/dev/tcp/h/80", "xxd a b", "printf -v PATH x",
+			"ssh h ls", "curl https://x.example", "wget x.example", "tar xf x.tar", "npm install", "go build ./...", "go test ./...", "base64 --output=f x", "find . -fprint f", "tree -o f", "kill 1", "ln -s a b", "chmod +x f", "dd if=a of=b", "echo x >/dev/tcp/h/80", "xxd a b", "printf -v x y",
 		},
 		Dangerous: {
 			"rm -rf x", "rm -f x", "rm --force x", "rm -fr x", "ls; rm -rf src", "cat <(rm -rf x)", "$(rm -rf x)", "env rm -rf x", "find . -exec rm -rf {} +", "sudo ls", "sudo -u root rm -f x", "/bin/rm -rf x", `"rm" -rf x`, "bash -c 'rm -rf x'", "A=$(rm -rf x) ls",

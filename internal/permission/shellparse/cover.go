@@ -86,7 +86,7 @@ func (s *Set) covers(c *Command, readOnly bool) int {
 	}
 	assigns := text.Len() > 0
 	switch {
-	case c.Opaque != "":
+	case c.Opaque != "" || c.hidden:
 		return CoverNone
 	case c.passes && !assigns && c.ownClass == ReadOnly:
 		return CoverNeutral

@@ -178,6 +178,8 @@ func (w *walker) arguments(c *Command, e *entry, r reading, words []Word) {
 			c.Effects.Hosts = append(c.Effects.Hosts, word.Text)
 		case "remote":
 			c.remotePath(word, n == len(rest)-1)
+		case "program":
+			c.code(word)
 		case "code":
 			if n == 0 && !r.gives("-e", "--expression", "--source", "-f", "--file") {
 				c.code(word)

@@ -38,7 +38,7 @@ func (e *entry) read(words []Word, first bool) reading {
 		case !w.Known && w.mayBeOption():
 			r.loose = true
 			r.rest = append(r.rest, i)
-		case isOption(w.shape):
+		case isOption(w.shape) || e.plus && len(w.shape) > 1 && w.shape[0] == '+':
 			var took bool
 			if strings.HasPrefix(w.shape, "--") || e.single {
 				took = r.long(e, words, i)
@@ -61,9 +61,7 @@ func (e *entry) read(words []Word, first bool) reading {
 	return r
 }
 
-func isOption(shape string) bool {
-	return len(shape) > 1 && (shape[0] == '-' || shape[0] == '+' && (shape[1] == 'o' || shape[1] == 'O'))
-}
+func isOption(shape string) bool { return len(shape) > 1 && shape[0] == '-' }
 
 // add notes an option, and whether the next word is its value.
 func (r *reading) add(name string, f optionFact, known bool, attached *Word, words []Word, i int) (took bool) {

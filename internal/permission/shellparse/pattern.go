@@ -56,7 +56,7 @@ func ParsePattern(text string) (*Pattern, error) {
 		return nil, errors.New("a pattern is not empty and has no blank at either end")
 	case strings.ContainsAny(text, "\x00\x01\x02\n\r"):
 		return nil, errors.New("a pattern is one line without control characters")
-	case strings.HasPrefix(text, "command:"):
+	case strings.HasPrefix(text, "command:") && text != "command:*":
 		return nil, errors.New(`a pattern is the command itself: write "git status", not "command:git status"`)
 	case text == "*" || text == ":*":
 		p.globs, p.folded = []string{string(star)}, []string{string(star)}

@@ -71,10 +71,10 @@ func (r *runner) rest(n int) []Word {
 // all walks everything that the command runs.
 func (r *runner) all() {
 	for _, o := range r.global {
-		r.option(o)
+		r.option(o, true)
 	}
 	for _, o := range r.read.options {
-		r.option(o)
+		r.option(o, false)
 	}
 	switch r.entry.kind {
 	case "env":
@@ -103,6 +103,10 @@ func (r *runner) all() {
 		r.parallel()
 	case "alias":
 		r.alias()
+	case "hash":
+		if r.read.gives("-p") {
+			r.w.problem("hash -p changes which program a name means")
+		}
 	default:
 		if r.entry.wrap >= 0 {
 			r.wrapped(r.rest(r.entry.wrap), nil)
@@ -110,17 +114,23 @@ func (r *runner) all() {
 	}
 }
 
-func (r *runner) option(o option) {
-	if r.root.kind == "git" && o.name == "-c" && o.has {
+func (r *runner) option(o option, global bool) {
+	if global && r.root.kind == "git" && o.name == "-c" && o.has {
 		r.gitSetting(o.value)
 		return
+	}
+	if r.root.kind == "git" && (o.name == "--exec-path" || o.name == "--config-env") && o.has {
+		r.opaque("its option " + o.name + " decides what it runs")
 	}
 	if o.fact.role != runs || !o.has {
 		return
 	}
 	value := o.value
-	if action, ok := strings.CutPrefix(value.Text, "exec="); ok {
-		value = value.tail(len("exec="), action)
+	if key, action, ok := strings.Cut(value.shape, "="); ok {
+		// tar's exec=COMMAND, the ProxyCommand=COMMAND of scp and sftp.
+		if key = strings.ToLower(key); key == "exec" || key == "proxycommand" || key == "localcommand" {
+			value = value.tail(len(key)+1, action)
+		}
 	}
 	r.script(value, o.name, r.inner(r.name(o.name)))
 }
@@ -154,7 +164,24 @@ func (r *runner) gitSetting(setting Word) {
 			return
 		}
 	}
+	if !plainSetting(name) {
+		r.command().hidden = true
+	}
 }
+
+// plainSetting reports whether a setting of git runs nothing.
+func plainSetting(name string) bool {
+	for _, begin := range gitPlain {
+		if strings.HasPrefix(name, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+// gitPlain are the beginnings of git's settings that run nothing and name no
+// file that is read.
+var gitPlain = []string{"color.", "user.", "advice.", "core.quotepath", "core.abbrev", "column.", "log.", "init.defaultbranch", "pull.", "push.default", "merge.conflictstyle", "commit.gpgsign", "tag.gpgsign", "rebase.", "fetch.prune"}
 
 // wrapped runs words as a command.
 func (r *runner) wrapped(words []Word, assigns []Assignment) {
@@ -163,6 +190,14 @@ func (r *runner) wrapped(words []Word, assigns []Assignment) {
 	}
 	if len(words) == 0 {
 		return
+	}
+	if r.entry.kind == "dashes" {
+		for i, word := range words {
+			if word.shape == "--" && i+1 < len(words) {
+				words = words[i+1:]
+				break
+			}
+		}
 	}
 	c := r.inner(r.command().Name)
 	if words[0].Known && (words[0].Text == "-c" || words[0].Text == "--command") && len(words) > 1 {
@@ -199,6 +234,7 @@ func (r *runner) env() {
 			c.worse(Unknown, "sets "+a.Name+", which may change what programs do")
 		}
 	}
+	r.w.runAssigned(assigns, r.inner(r.command().Name), r.scope.line)
 	if len(words) == 0 && r.root.class == Dangerous && r.read.gives("-s", "--shell", "-i", "--login") {
 		r.input()
 	}

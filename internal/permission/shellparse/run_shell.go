@@ -99,6 +99,17 @@ func (r *runner) ssh() {
 	if len(host) == 0 {
 		return
 	}
+	if len(words) > 0 && words[0].mayBeOption() {
+		// Options may stand behind the host too.
+		more := r.entry.read(host, true)
+		r.read.options = append(r.read.options, more.options...)
+		if words = nil; len(more.rest) > 0 {
+			words = host[more.rest[0]:]
+		}
+		if more.odd != "" || more.loose {
+			r.opaque("its options are computed or not known")
+		}
+	}
 	cmd := r.command()
 	cmd.Effects.Hosts = append(cmd.Effects.Hosts, host[0].Text)
 	if len(words) > 0 {
@@ -114,6 +125,10 @@ func (r *runner) ssh() {
 
 // su is for programs that start a shell unless an option says what to run.
 func (r *runner) su() {
+	if r.entry.class == Dangerous && r.read.gives("-u", "--user") && len(r.read.rest) > 0 {
+		r.wrapped(r.rest(0), nil)
+		return
+	}
 	if !r.read.gives("-c", "--command", "--session-command") {
 		r.input()
 	}

@@ -21,6 +21,8 @@ type survey struct {
 	// arithmetic stands somewhere, and so do quoted substitutions: a value
 	// that arithmetic evaluates again may run one.
 	arithmetic, quoted bool
+	// prompt: a value is expanded as a prompt is, with what stands in it.
+	prompt bool
 }
 
 // look reads a script once, top to bottom, before it is walked.
@@ -75,6 +77,7 @@ func (s *survey) note(n syntax.Node, unsets *bool) {
 	case *syntax.WordIter:
 		s.set[n.Name.Value] += 2
 	case *syntax.ParamExp:
+		s.prompt = s.prompt || n.Exp != nil && n.Exp.Op == syntax.OtherParamOps && n.Exp.Word.Lit() == "P"
 		if n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) && n.Param != nil {
 			s.set[n.Param.Value] += 2
 		}
@@ -140,10 +143,17 @@ func (w *walker) output(list []*syntax.Stmt) (string, bool) {
 	if name == "cat" && len(call.Args) == 1 && len(s.Redirs) == 1 {
 		return w.document(s.Redirs[0])
 	}
-	if name != "echo" && name != "printf" || len(s.Redirs) > 0 {
+	if len(s.Redirs) > 0 {
 		return "", false
 	}
 	words := w.fields(call.Args)[1:]
+	switch {
+	case name == "which" && len(words) == 1, name == "command" && len(words) == 2 && words[0].Text == "-v":
+		last := words[len(words)-1]
+		return last.Text, last.Known && !last.mayBeOption()
+	case name != "echo" && name != "printf":
+		return "", false
+	}
 	text := make([]string, len(words))
 	for i, word := range words {
 		if !word.Known {

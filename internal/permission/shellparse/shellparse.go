@@ -198,6 +198,9 @@ type Command struct {
 	// suffixes says that any later word may be a command that it runs; sure,
 	// that one of them is.
 	suffixes, sure bool
+	// hidden: it runs, or may run, what no command of the program shows, so
+	// that a rule about its name alone does not permit it.
+	hidden bool
 	// ownClass is Class without the redirects.
 	ownClass Class
 	// forms are the other word lists that mean the same: git without the

@@ -6,6 +6,9 @@ import "strings"
 // an entry.
 var specials = map[string]func(*Command, *sense){
 	"names":      judgeNames,
+	"test":       judgeTest,
+	"plus":       judgePlus,
+	"giturl":     judgeGitURL,
 	"date":       judgeDate,
 	"dd":         judgeDd,
 	"tar":        judgeTar,
@@ -21,9 +24,22 @@ var specials = map[string]func(*Command, *sense){
 	"command":    judgeCommand,
 }
 
-// judgeNames is for builtins that take names of variables: an index in one is
+// judgeNames is for builtins that set variables by name.
+func judgeNames(c *Command, s *sense) {
+	facts := table()
+	for _, word := range c.Words[1:] {
+		name, _, _ := strings.Cut(word.shape, "=")
+		if facts.hasMeaning(name) {
+			c.Opaque = "it may set " + name + ", which changes what commands do"
+			c.worse(Unknown, c.Opaque)
+		}
+	}
+	judgeTest(c, s)
+}
+
+// judgeTest is for builtins that look at variables by name: an index in one is
 // evaluated, with the substitutions in it.
-func judgeNames(c *Command, _ *sense) {
+func judgeTest(c *Command, _ *sense) {
 	for _, word := range c.Words[1:] {
 		if strings.Contains(word.Text, "[") && (strings.Contains(word.Text, "$(") || strings.Contains(word.Text, "`")) {
 			c.Opaque = "it may run the substitution in the index of a name"
@@ -60,6 +76,11 @@ func judgeDd(c *Command, _ *sense) {
 func judgeTar(c *Command, s *sense) {
 	if len(s.words) < 2 || !s.words[1].Known {
 		return
+	}
+	if first := s.words[1].Text; first != "" && first[0] != '-' && strings.ContainsAny(first, "IF") {
+		c.Opaque = "the program that its first argument asks for stands somewhere behind it"
+		c.worse(Unknown, c.Opaque)
+		c.suffixes = true
 	}
 	letters := strings.TrimPrefix(s.words[1].Text, "-")
 	if !strings.Contains(letters, "t") || strings.Trim(letters, "tvfzjJa") != "" || c.Class != Changes {
@@ -141,6 +162,7 @@ func judgeFd(c *Command, s *sense) {
 
 func judgeAwk(c *Command, _ *sense) {
 	if c.Code != "" && !awkReads(c.Code) {
+		c.hidden = true
 		c.worse(Unknown, "its program may run commands, write files or reach hosts")
 	}
 }
@@ -148,6 +170,7 @@ func judgeAwk(c *Command, _ *sense) {
 func judgeSed(c *Command, s *sense) {
 	for script := range strings.SplitSeq(c.Code, "\n") {
 		if !sedReads(script) {
+			c.hidden = true
 			c.worse(Unknown, "its script may run commands or write files")
 		}
 	}
@@ -158,13 +181,18 @@ func judgeSed(c *Command, s *sense) {
 	}
 }
 
+// judgeGitConfig tells reading a setting from making one, which git may run
+// later.
 func judgeGitConfig(c *Command, s *sense) {
 	for _, i := range s.read.rest {
 		c.code(s.words[i])
 	}
-	if s.read.odd == "" && !s.read.loose && (len(s.read.rest) <= 1 || s.read.gives("--get", "--get-all", "--get-regexp")) && len(s.global) == 0 {
+	getting := len(s.read.rest) <= 1 || s.read.gives("--get", "--get-all", "--get-regexp")
+	if getting && s.read.odd == "" && !s.read.loose && len(s.global) == 0 {
 		c.Class, c.Why = ReadOnly, "reads a setting"
+		return
 	}
+	c.hidden = len(s.read.rest) == 0 || !plainSetting(strings.ToLower(s.words[s.read.rest[0]].shape))
 }
 
 // judgeGitPush looks for references that delete or overwrite.
@@ -181,10 +209,43 @@ func judgeAnywhere(c *Command, _ *sense) { c.suffixes, c.sure = true, true }
 // judgeCode takes all words for code where an option is not known: it may be
 // the one that gives code.
 func judgeCode(c *Command, s *sense) {
-	all := s.read.odd != ""
-	for _, word := range s.words[1:] {
-		if all || strings.HasPrefix(word.shape, "+") {
+	judgePlus(c, s)
+	if s.read.odd != "" {
+		for _, word := range s.words[1:] {
 			c.Code += "\n" + word.Text
+		}
+	}
+	if rest := s.read.rest; len(rest) > 1 && s.words[rest[0]].Text == "eval" {
+		c.code(s.words[rest[1]])
+	}
+}
+
+// judgePlus takes +COMMAND for the command of an editor or a pager.
+func judgePlus(c *Command, s *sense) {
+	for _, word := range s.words[1:] {
+		if strings.HasPrefix(word.shape, "+") {
+			c.Code += "\n" + word.Text
+		}
+	}
+}
+
+// judgeGitURL looks for addresses that name a program, such as ext::sh, and
+// for settings that come with a clone.
+func judgeGitURL(c *Command, s *sense) {
+	for _, o := range s.read.options {
+		if o.name == "-c" || o.name == "--config" {
+			c.code(o.value)
+			c.hidden = true
+		}
+	}
+	for _, i := range s.read.rest {
+		word := s.words[i]
+		if strings.Contains(word.shape, "::") {
+			c.code(word)
+			c.hidden = true
+			c.worse(Unknown, "the address "+word.Text+" runs a program")
+		} else if strings.Contains(word.shape, ":") {
+			c.Effects.Hosts = append(c.Effects.Hosts, word.Text)
 		}
 	}
 }

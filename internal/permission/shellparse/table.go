@@ -53,6 +53,8 @@ type entry struct {
 	anyOption bool
 	// single: long options begin with one dash.
 	single bool
+	// plus: there are options that begin with "+".
+	plus bool
 	// args are what the arguments are; the last holds for all that follow.
 	args []string
 	// most arguments that still only read; beyond, something is changed.
@@ -76,8 +78,9 @@ type facts struct {
 	entries map[string]*entry
 	// harmless and meaning are names of variables, or the beginnings of
 	// names with a "*": those that change nothing of what a command does,
-	// and those that change it even where they are not exported.
-	harmless, meaning []string
+	// those that change it even where they are not exported, and of these
+	// the ones whose value is run.
+	harmless, meaning, runs []string
 }
 
 // table reads the data files at the first use: they cost no start-up time.
@@ -122,8 +125,10 @@ func readFacts(commands, variables string) (*facts, error) {
 			f.harmless = append(f.harmless, words[1:]...)
 		case words[0] == "meaning":
 			f.meaning = append(f.meaning, words[1:]...)
+		case words[0] == "runs":
+			f.runs = append(f.runs, words[1:]...)
 		default:
-			return nil, fmt.Errorf("variables.txt: %q is neither harmless nor meaning", words[0])
+			return nil, fmt.Errorf("variables.txt: %q is none of harmless, meaning and runs", words[0])
 		}
 	}
 	return f, nil
@@ -208,6 +213,7 @@ func (e *entry) optionWords(r role, words []string) error {
 		if len(w) < 2 || w[0] != '-' && w[0] != '+' {
 			return fmt.Errorf("%q is not an option", w)
 		}
+		e.plus = e.plus || w[0] == '+'
 		if _, twice := e.options[w]; twice {
 			return fmt.Errorf("option %s stands twice", w)
 		}

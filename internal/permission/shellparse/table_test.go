@@ -11,13 +11,18 @@ func TestFactsAreReadable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	roles := []string{"", "text", "read", "write", "copy", "host", "remote", "code", "script"}
+	for _, name := range f.runs {
+		if !f.hasMeaning(strings.TrimSuffix(name, "*")) {
+			t.Errorf("%s is run and has no meaning", name)
+		}
+	}
+	roles := []string{"", "text", "read", "write", "copy", "host", "remote", "code", "program", "script"}
 	kinds := []string{"", "list"}
 	for kind := range specials {
 		kinds = append(kinds, kind)
 	}
 	// Those that run.go and judge.go know by name.
-	kinds = append(kinds, "env", "xargs", "shell", "eval", "source", "trap", "ssh", "su", "joined", "parallel", "alias", "git")
+	kinds = append(kinds, "env", "xargs", "shell", "eval", "source", "trap", "ssh", "su", "joined", "parallel", "alias", "git", "hash", "dashes")
 	for name, e := range f.entries {
 		if parent, _, ok := cutLast(name); ok {
 			if p := f.entries[parent]; p == nil || !p.subs {

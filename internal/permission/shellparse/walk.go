@@ -113,12 +113,17 @@ func (w *walker) script(text string, c scope) {
 		if file == nil {
 			return
 		}
+		// What stands before the error is looked at too, for the sake of
+		// rules that refuse.
 	}
 	outer, outerSurvey := w.text, w.survey
 	w.text = text
 	w.survey.look(file, text)
 	if w.survey.arithmetic && w.survey.quoted {
 		w.problem("arithmetic may run a substitution that stands quoted in it")
+	}
+	if w.survey.prompt {
+		w.problem("${…@P} runs the substitutions in a value")
 	}
 	w.stmts(file.Stmts, c)
 	w.text, w.survey = outer, outerSurvey
@@ -160,7 +165,11 @@ func (w *walker) stmt(s *syntax.Stmt, c scope) {
 		c.maybe = true
 		w.stmt(cmd.Stmt, c)
 	case *syntax.FuncDecl:
-		c = c.through("function " + cmd.Name.Value)
+		name := "()"
+		if cmd.Name != nil {
+			name = cmd.Name.Value
+		}
+		c = c.through("function " + name)
 		c.maybe, c.stdin = true, input{given: true}
 		if c.depth > MaxDepth {
 			w.limit("commands are nested more than %d deep", MaxDepth)
@@ -188,6 +197,9 @@ func (w *walker) compound(s *syntax.Stmt, c scope) {
 		w.stmts(cmd.Cond, c)
 		w.stmts(cmd.Do, c)
 	case *syntax.ForClause:
+		if iter, ok := cmd.Loop.(*syntax.WordIter); ok && w.table.hasMeaning(iter.Name.Value) {
+			w.problem("a loop sets " + iter.Name.Value + ", which changes what commands do")
+		}
 		w.inside(cmd.Loop, c)
 		w.stmts(cmd.Do, c)
 	case *syntax.CaseClause:

@@ -120,7 +120,7 @@ func (w *walker) part(part syntax.WordPart, out []Word, f *field) ([]Word, *fiel
 	default:
 		value, ok := w.value(part)
 		f.computed = true
-		if !ok {
+		if !ok || w.survey.set["IFS"] > 0 {
 			f.unknown, f.many = true, true
 			f.shape.WriteByte(wild)
 			break
