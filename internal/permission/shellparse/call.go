@@ -93,7 +93,7 @@ func (w *walker) call(call *syntax.CallExpr, c scope) {
 	}
 	c.line = line
 	if end, ok := w.survey.functions[words[0].Text]; ok && words[0].Known && c.depth == 0 && call.Pos().Offset() >= end {
-		w.emit(Command{Name: words[0].Text, Words: words, Assigns: assigns, Class: ReadOnly, Why: "a function of this script, judged where it is declared", passes: true}, c)
+		w.emit(Command{Name: words[0].Text, Words: words, Assigns: assigns, Class: ReadOnly, Why: "a function of this script, judged where it is declared", passes: true, function: true}, c)
 		return
 	}
 	w.command(words, assigns, c)
@@ -209,7 +209,7 @@ func (w *walker) declare(d *syntax.DeclClause, c scope) {
 		w.remember(list, assigns, c)
 	}
 	c.line = c.position(d)
-	cmd := Command{Name: d.Variant.Value, Words: words, Assigns: assigns, Class: ReadOnly, Why: "sets variables", passes: true}
+	cmd := Command{Name: d.Variant.Value, Words: words, Assigns: assigns, Class: ReadOnly, Why: "sets variables", passes: true, declared: true}
 	if odd {
 		cmd.Class, cmd.Why = Unknown, "gives variables attributes, or names that are computed"
 	}

@@ -36,7 +36,8 @@ func TestClass(t *testing.T) {
 			"foo", "./x.sh", "bash x.sh", "make", "npm run build", "python3 x.py", "python3 -c 'print(1)'", "$X", "$(cat f)", "eval \"$X\"", ". f", "source f", "curl x | sh", "ls | sh", "PATH=/x ls", "LD_PRELOAD=/x ls", "GIT_SSH_COMMAND=x git status", "FOO=1 ls", "export PATH=/x", "IFS=x", "BASH_ENV=x bash -c ls",
 			"env PATH=x ls", "find . -exec ls {} +", "find . -ok ls \\;", "find . -newthing", "find . $X", "rg --pre x y", "rg -z x", "rg --hostname-bin=x y", "fd . -x ls", "sed -n '1e id' f", "sed 's/.*/id/e' f", "sed -n '1w f' g", "sed 's/a/b/w f' g", "sed -f f g", "sed e", "awk 'BEGIN{system(\"id\")}'", "awk '{print > \"f\"}'", "awk '{print | \"sh\"}'", "awk '\"id\" | getline'", "awk -f x", "awk '@load \"x\"'",
 			"sort --compress-program=x f", "sort $X", "sort *", "git st", "git -p status", "git --paginate log", "git -c core.pager=x status", "git -C x status", "git --git-dir=x status", "git diff --ext-diff", "git log --textconv", "git grep -Ox y", "git -c alias.x='!ls' x", "less f", "man ls", "vi f", "gіt status", "git status\u200b", "ls \u202e", "echo 'x", "ls\r", "ls \x00", "date $X",
-			"if x", "ls --unknown | sort --unknown", "tar -I x -tf f", "tar tf x --to-command=y", "nc -l 1", "x() { ls; }; (x); y", "ls \xff", "/tmp/ls", "xargs -I{} sh -c {}", "printf %s x | xargs sh", "zsh -c ls", "enable -f x y",
+			"if x", "ls --unknown | sort --unknown", "tar -I x -tf f", "tar tf x --to-command=y", "nc -l 1", "x() { ls; }; (x); y", "ls \xff", "/tmp/ls", "xargs -I{} sh -c {}", "printf %s x | xargs sh", "set -k; ls PATH=/x", "G=ls; \\read G <<< rm; $G -r x", "G=ls; command read G <<< rm; $G x", "G=ls; trap 'G=rm' DEBUG; $G x", "echo() { printf rm; }; $(echo ls) x", "ls() { :; }; \\unset -f ls; ls",
+			"git() { :; }; uns\"\"et -f git; git push", "\"declare\" -n r=G; G=ls; r=rm; $G x", "G=ls; exec {G}> f; $G", "declare -n r=G; G=ls; r=rm; $G x", "zsh -c ls", "enable -f x y",
 		},
 	} {
 		for _, script := range scripts {

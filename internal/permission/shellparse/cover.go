@@ -12,8 +12,9 @@ type Cover struct {
 	Rules []int
 	// Missing are the indexes of the commands that nothing covers.
 	Missing []int
-	// Writes are the files that redirects write, Reads those that they read:
-	// a rule about commands does not cover them, a rule about files may.
+	// Writes are the files that redirects write, and options of commands that
+	// are known for reading; Reads are those that redirects read. A rule about
+	// commands does not cover them, a rule about files may.
 	Writes, Reads []Path
 	// Hosts are the hosts that redirects reach.
 	Hosts []string
@@ -58,6 +59,7 @@ func (s *Set) Cover(p *Program, readOnly bool) *Cover {
 		if c.Rules[i] == CoverNone {
 			c.Missing = append(c.Missing, i)
 		}
+		c.Writes = append(c.Writes, cmd.optionWrites...)
 		for _, r := range cmd.Redirects {
 			switch {
 			case r.Host != "":

@@ -39,6 +39,8 @@ func TestCover(t *testing.T) {
 			"git status $(touch x)", "git diff <(touch y)", "git log \"`id`\"", "git log \"${x:-$(id)}\"", "git log $((a[$(id)]))", "git -c alias.x='!id' x", "git -c core.pager=id log", "git rebase -x id", "git bisect run id",
 		}},
 		{name: "F079 a substitution that only reads needs no rule", reader: true, yes: []string{"echo $(date)", "ls", "echo hi", "cat $(ls)"}, no: []string{"echo $(touch x)", "ls > f", "find . -delete", "$(date)", "git push"}},
+		{name: "files that options write", rules: []string{"git log *", "sort *"}, yes: []string{"git log -3", "sort -u f"}, no: []string{"git log --output=f", "sort -o f f", "sort --compress-program=x f"}},
+		{name: "functions that go away", reader: true, yes: []string{"g() { ls; }; g"}, no: []string{"git() { :; }; eval 'unset -f git'; git push", `git() { :; }; \unset -f git; git push`, "git() { :; }; command git push", "(git() { :; }); git push", "if ls; then git() { :; }; fi; git push", "git push; git() { :; }", "git() { :; } & git push"}},
 		{name: "wildcards in the middle", rules: []string{"git * main"}, yes: []string{"git push origin main", "git merge main"}, no: []string{"git main", "git push 'origin main'x", "git push; git x main"}},
 		{name: "quoted blanks", rules: []string{`git commit -m "a b"`}, yes: []string{"git commit -m 'a b'", `git commit -m a\ b`}, no: []string{"git commit -m a b", "git commit -m"}},
 		{name: "everything that is clear", rules: []string{"*"}, yes: []string{"rm -rf x", "foo"}, no: []string{"$X", "curl x | sh", ". f", "eval $X", "'"}},

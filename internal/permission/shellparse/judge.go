@@ -96,6 +96,9 @@ func (w *walker) options(c *Command, e *entry, r reading) {
 		case o.fact.role == writesFile:
 			c.worse(Changes, "its option "+o.name+" writes a file")
 			c.Effects.Write = true
+			if e.class == ReadOnly {
+				c.optionWrites = append(c.optionWrites, o.value.path())
+			}
 			if o.has {
 				c.Effects.Writes = append(c.Effects.Writes, o.value.path())
 			}

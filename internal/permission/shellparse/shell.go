@@ -21,6 +21,8 @@ type survey struct {
 	// arithmetic stands somewhere, and so do quoted substitutions: a value
 	// that arithmetic evaluates again may run one.
 	arithmetic, quoted bool
+	// shadow: a function has the name of a command whose output is known.
+	shadow bool
 	// prompt: a value is expanded as a prompt is, with what stands in it.
 	prompt bool
 }
@@ -28,7 +30,7 @@ type survey struct {
 // look reads a script once, top to bottom, before it is walked.
 func (s *survey) look(f *syntax.File, text string) {
 	outer := *s
-	*s = survey{set: map[string]int{}, values: map[string]string{}, blind: outer.blind}
+	*s = survey{set: map[string]int{}, values: map[string]string{}, blind: outer.blind, shadow: outer.shadow}
 	for name, n := range outer.set {
 		s.set[name] = n
 	}
@@ -70,6 +72,25 @@ func (s *survey) note(n syntax.Node, unsets *bool) {
 				s.set[n.Name.Value]++
 			}
 		}
+	case *syntax.FuncDecl:
+		if n.Name != nil {
+			switch n.Name.Value {
+			case "echo", "printf", "cat", "which", "command":
+				s.shadow = true
+			}
+		}
+	case *syntax.Redirect:
+		if n.N != nil && strings.HasPrefix(n.N.Value, "{") {
+			s.set[strings.Trim(n.N.Value, "{}")] += 2
+		}
+	case *syntax.CoprocClause:
+		s.blind = true
+	case *syntax.DeclClause:
+		for _, a := range n.Args {
+			if a.Name == nil && (a.Value == nil || a.Value.Lit() == "" || strings.Contains(a.Value.Lit(), "n")) {
+				s.blind = true
+			}
+		}
 	case *syntax.SglQuoted:
 		s.quoted = s.quoted || strings.Contains(n.Value, "$(") || strings.Contains(n.Value, "`")
 	case *syntax.Lit:
@@ -108,6 +129,7 @@ func (w *walker) value(part syntax.WordPart) (string, bool) {
 		}
 		name := part.Param.Value
 		if v, ok := w.survey.values[name]; ok && !w.survey.blind {
+			w.trusted = true
 			return v, true
 		}
 		if w.survey.set[name] > 0 || w.survey.blind {
@@ -131,7 +153,7 @@ func (w *walker) value(part syntax.WordPart) (string, bool) {
 // output returns what statements print, where that is certain: an echo or
 // printf of known words, a cat of a here-document.
 func (w *walker) output(list []*syntax.Stmt) (string, bool) {
-	if len(list) != 1 {
+	if len(list) != 1 || w.survey.blind || w.survey.shadow {
 		return "", false
 	}
 	s := list[0]
@@ -140,18 +162,27 @@ func (w *walker) output(list []*syntax.Stmt) (string, bool) {
 		return "", false
 	}
 	name := call.Args[0].Lit()
-	if name == "cat" && len(call.Args) == 1 && len(s.Redirs) == 1 {
+	switch name {
+	case "cat":
+		if len(call.Args) != 1 || len(s.Redirs) != 1 {
+			return "", false
+		}
+		w.trusted = true
 		return w.document(s.Redirs[0])
+	case "echo", "printf", "which", "command":
+	default:
+		return "", false
 	}
 	if len(s.Redirs) > 0 {
 		return "", false
 	}
+	w.trusted = true
 	words := w.fields(call.Args)[1:]
 	switch {
 	case name == "which" && len(words) == 1, name == "command" && len(words) == 2 && words[0].Text == "-v":
 		last := words[len(words)-1]
 		return last.Text, last.Known && !last.mayBeOption()
-	case name != "echo" && name != "printf":
+	case name == "which" || name == "command":
 		return "", false
 	}
 	text := make([]string, len(words))

@@ -203,6 +203,11 @@ type Command struct {
 	hidden bool
 	// ownClass is Class without the redirects.
 	ownClass Class
+	// function: it is a call of a function of the script. declared: the
+	// parser knew it for a declaration, so that its names are seen.
+	function, declared bool
+	// optionWrites are the files that options of a reading command write.
+	optionWrites []Path
 	// forms are the other word lists that mean the same: git without the
 	// options in front of its sub-command.
 	forms [][]Word

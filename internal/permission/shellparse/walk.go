@@ -13,12 +13,67 @@ import (
 // POSIX shells would. It never fails: what cannot be read is a problem of the
 // program.
 func Parse(script string) *Program {
+	w := parse(script, false)
+	if w.trusted && changesNames(w.prog) {
+		// A value or an output was taken for certain, and a command that no
+		// first look could find may have changed it.
+		w = parse(script, true)
+	}
+	if changesFunctions(w.prog) {
+		for i := range w.prog.Commands {
+			if c := &w.prog.Commands[i]; c.function {
+				c.passes = false
+				c.worse(Unknown, "it may not be the function of that name any more")
+			}
+		}
+	}
+	return w.prog
+}
+
+// parse walks a script. With blind, no variable and no output is taken for
+// certain.
+func parse(script string, blind bool) *walker {
 	w := &walker{parser: syntax.NewParser(syntax.Variant(syntax.LangBash)), table: table(), prog: &Program{Commands: make([]Command, 0, 8)}}
+	w.survey.blind = blind
 	if problem := looksOtherwise(script); problem != "" {
 		w.problem(problem)
 	}
 	w.script(script, scope{})
-	return w.prog
+	return w
+}
+
+// changesNames reports whether a command of the program may change variables
+// or functions by a name that stands in its arguments.
+func changesNames(p *Program) bool {
+	for i := range p.Commands {
+		switch c := &p.Commands[i]; c.Name {
+		case "eval", "source", ".", "read", "mapfile", "readarray", "getopts", "let", "unset", "trap", "alias", "enable", "wait", "shopt", "set":
+			if c.Name != "set" && c.Name != "shopt" || len(c.Words) > 1 && strings.Contains(c.Words[1].shape, "k") {
+				return true
+			}
+		case "printf":
+			if len(c.Words) > 1 && c.Words[1].mayBeOption() {
+				return true
+			}
+		case "declare", "typeset", "local", "export", "readonly":
+			if !c.declared {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// changesFunctions reports whether a name may no longer mean the function that
+// the script declares.
+func changesFunctions(p *Program) bool {
+	for i := range p.Commands {
+		switch p.Commands[i].Name {
+		case "unset", "alias", "enable":
+			return true
+		}
+	}
+	return false
 }
 
 // looksOtherwise returns why a text would not be run as a person reads it.
@@ -50,6 +105,8 @@ type walker struct {
 	parsed int    // bytes of all scripts
 	full   bool   // one of the limits was met, and is noted
 	survey survey
+	// trusted: a value or an output was taken for certain.
+	trusted bool
 	// aliases are those that the script makes, wherever it does.
 	aliases map[string]Word
 }

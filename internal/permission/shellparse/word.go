@@ -1,6 +1,7 @@
 package shellparse
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -30,19 +31,23 @@ func (w *walker) fields(words []*syntax.Word) []Word {
 			out = append(out, Word{Text: lit, Known: true, shape: lit})
 			continue
 		}
-		// SplitBraces does not see quotes that it must leave alone as we do:
-		// it only looks at unquoted literals, as the shell does.
-		if !syntax.SplitBraces(word) {
+		// The parser's word stays as it is: it may be expanded again.
+		split := &syntax.Word{Parts: slices.Clone(word.Parts)}
+		if !syntax.SplitBraces(split) {
 			out = append(out, w.expand(word)...)
 			continue
 		}
-		alternatives, ok := braces(word)
+		alternatives, ok := braces(split)
 		if !ok {
 			out = append(out, Word{Text: w.source(word), Many: true, shape: string(wild)})
 			continue
 		}
 		for _, alt := range alternatives {
-			out = append(out, w.expand(alt)...)
+			f := &field{}
+			for _, part := range alt.Parts {
+				out, f = w.part(part, out, f)
+			}
+			out = w.end(out, f, nil)
 		}
 	}
 	return out
