@@ -104,6 +104,10 @@ func TestLimits(t *testing.T) {
 		"deep funcs":   strings.Repeat("f() { ", 200) + "ls" + strings.Repeat("; }", 200),
 		"deep wrapper": strings.Repeat("nice ", 100) + "ls",
 		"aliases":      "alias a='b;b' b='c;c' c='d;d' d='e;e' e='f;f' f='g;g' g='h;h' h='i;i' i='j;j' j='k;k' k='l;l' l=ls; a",
+		"brackets":     strings.Repeat("((", MaxScript/2),
+		"indexes":      strings.Repeat("a[", MaxScript/2),
+		"blocks":       strings.Repeat("{ ", MaxScript/2),
+		"open braces":  strings.Repeat("{a,", 90) + " x",
 		"braces":       strings.Repeat("{a,b}", 30),
 	} {
 		p := Parse(script)

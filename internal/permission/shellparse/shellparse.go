@@ -27,6 +27,11 @@ const (
 	MaxDepth = 12
 	// MaxCommands is how many simple commands one script may have.
 	MaxCommands = 2000
+	// maxOpen is how many brackets may be open at once, and maxBraces
+	// how many braces one word may have: the parser's time grows with the
+	// square and the cube of these.
+	maxOpen   = 100
+	maxBraces = 16
 	// maxParsed is how many bytes all nested scripts may have together, so
 	// that text that repeats itself in nested quotes costs no more than this.
 	maxParsed = 4 * MaxScript

@@ -162,6 +162,9 @@ func (w *walker) script(text string, c scope) {
 	case c.depth > MaxDepth:
 		w.limit("commands are nested more than %d deep", MaxDepth)
 		return
+	case open(text) > maxOpen:
+		w.limit("it has more than %d brackets open at once", maxOpen)
+		return
 	}
 	w.parsed += len(text)
 	file, err := w.parser.Parse(strings.NewReader(text), "")
@@ -184,6 +187,21 @@ func (w *walker) script(text string, c scope) {
 	}
 	w.stmts(file.Stmts, c)
 	w.text, w.survey = outer, outerSurvey
+}
+
+// open returns how many brackets are open at once, at most.
+func open(text string) int {
+	now, most := 0, 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(', '[', '{':
+			now++
+			most = max(most, now)
+		case ')', ']', '}':
+			now = max(now-1, 0)
+		}
+	}
+	return most
 }
 
 func (w *walker) stmts(list []*syntax.Stmt, c scope) {

@@ -31,6 +31,14 @@ func (w *walker) fields(words []*syntax.Word) []Word {
 			out = append(out, Word{Text: lit, Known: true, shape: lit})
 			continue
 		}
+		if !braced(word) {
+			out = append(out, w.expand(word)...)
+			continue
+		}
+		if strings.Count(w.source(word), "{") > maxBraces {
+			out = append(out, Word{Text: w.source(word), Many: true, shape: string(wild)})
+			continue
+		}
 		// The parser's word stays as it is: it may be expanded again.
 		split := &syntax.Word{Parts: slices.Clone(word.Parts)}
 		if !syntax.SplitBraces(split) {
@@ -60,6 +68,16 @@ func plain(word *syntax.Word) bool {
 	}
 	lit, ok := word.Parts[0].(*syntax.Lit)
 	return ok && !strings.ContainsAny(lit.Value, "\\*?[{")
+}
+
+// braced reports whether a word has a brace outside quotes.
+func braced(word *syntax.Word) bool {
+	for _, part := range word.Parts {
+		if lit, ok := part.(*syntax.Lit); ok && strings.IndexByte(lit.Value, '{') >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // braces returns the words that {a,b} makes of one.
