@@ -27,8 +27,15 @@ func TestBashRunsNothingElse(t *testing.T) {
 	}
 	scripts := slices.Concat(attacks, spellingsOfGit.caught, spellingsOfGit.missed)
 	random := scriptMaker{rand.New(rand.NewPCG(1, 2))}
-	for range 120 {
+	for range 60 {
 		scripts = append(scripts, random.script())
+	}
+	// What is a comment is where parsers differ: behind quotes, expansions,
+	// operators, continued lines.
+	for _, before := range []string{"''", `""`, "$x", "$(:)", "`:`", "${x}", `\ `, "{a,b}", "<(:)", "$'x'", "a", "a=", ">f", "\\\n", " \\\n", "a\\\n", "*", "$((1))", "\\", "a\t", "'b'c"} {
+		for _, around := range []string{"%s", "(%s\n)", "`%s\n`", "case a in a) %s\n;; esac"} {
+			scripts = append(scripts, fmt.Sprintf(around, "ls "+before+"#; touch y"), fmt.Sprintf(around, "ls "+before+"# '\ntouch y\n#'"))
+		}
 	}
 	ran := 0
 	for i, script := range scripts {

@@ -23,6 +23,10 @@ type survey struct {
 	arithmetic, quoted bool
 	// shadow: a function has the name of a command whose output is known.
 	shadow bool
+	// hash: what the parser took for a comment stands in the middle of a word.
+	// It does so behind quotes in a subshell, and a shell would run what
+	// stands there.
+	hash bool
 	// prompt: a value is expanded as a prompt is, with what stands in it.
 	prompt bool
 }
@@ -38,9 +42,13 @@ func (s *survey) look(f *syntax.File, text string) {
 		s.values[name] = v
 	}
 	unsets := false
-	if strings.ContainsAny(text, "=") || strings.ContainsAny(text, "($[{") || strings.Contains(text, "unset") || strings.Contains(text, "for") {
+	if strings.ContainsAny(text, "=($[{#") || strings.Contains(text, "unset") || strings.Contains(text, "for") {
 		syntax.Walk(f, func(n syntax.Node) bool {
 			s.note(n, &unsets)
+			if c, ok := n.(*syntax.Comment); ok {
+				at := int(c.Hash.Offset())
+				s.hash = s.hash || at > 0 && at <= len(text) && !strings.ContainsRune(" \t\n;&|(", rune(text[at-1]))
+			}
 			return true
 		})
 	}

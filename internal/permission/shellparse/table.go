@@ -242,7 +242,7 @@ func (f *facts) isHarmless(name string) bool { return listed(f.harmless, name) }
 
 // hasMeaning reports whether the variable changes what commands do, even if
 // it is only set in the shell.
-func (f *facts) hasMeaning(name string) bool { return listed(f.meaning, name) }
+func (f *facts) hasMeaning(name string) bool { return listed(f.meaning, name) && !f.isHarmless(name) }
 
 func listed(list []string, name string) bool {
 	for _, l := range list {

@@ -33,7 +33,7 @@ func Parse(script string) *Program {
 // parse walks a script. With blind, no variable and no output is taken for
 // certain.
 func parse(script string, blind bool) *walker {
-	w := &walker{parser: syntax.NewParser(syntax.Variant(syntax.LangBash)), table: table(), prog: &Program{Commands: make([]Command, 0, 8)}}
+	w := &walker{parser: syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)), table: table(), prog: &Program{Commands: make([]Command, 0, 8)}}
 	w.survey.blind = blind
 	if problem := looksOtherwise(script); problem != "" {
 		w.problem(problem)
@@ -181,6 +181,9 @@ func (w *walker) script(text string, c scope) {
 	w.survey.look(file, text)
 	if w.survey.arithmetic && w.survey.quoted {
 		w.problem("arithmetic may run a substitution that stands quoted in it")
+	}
+	if w.survey.hash {
+		w.problem("it holds a # that shells may or may not take for the start of a comment")
 	}
 	if w.survey.prompt {
 		w.problem("${…@P} runs the substitutions in a value")
