@@ -22,7 +22,7 @@ func TestCover(t *testing.T) {
 			"npm run test", "npm run test --watch", "timeout 5 npm run test", "nice npm run test", "npm run 'test'", "time npm run test", "CI=1 npm run test", "npm run test 2>&1", "npm run test >/dev/null", "(npm run test)", "npm run test; npm run test -- a",
 			"bash -c 'npm run test'", "env NO_COLOR=1 npm run test", "npm run test || npm run test", "f() { npm run test; }; f", "/usr/bin/npm run test",
 		}, no: []string{
-			"npm run test && touch y", "npm run test; echo $(touch z)", "FOO=1 npm run test", "npm run test > out.txt", "npm run tests", "npm run test-evil", "npm run", "npm", "./npm run test", "/tmp/npm run test", "sudo npm run test", "N=npm; $N run test", "$(echo npm) run test",
+			"npm run test && touch y", "npm run test; echo $(touch z)", "timeout \"$X\" npm run test", "nice $X npm run test", "FOO=1 npm run test", "npm run test > out.txt", "npm run tests", "npm run test-evil", "npm run", "npm", "./npm run test", "/tmp/npm run test", "sudo npm run test", "N=npm; $N run test", "$(echo npm) run test",
 			"PATH=/x npm run test", "PATH=/x; npm run test", "npm() { rm x; }; npm run test", "alias npm=rm; npm run test", "npm run $X", "npm 'run test'", "npm run test | sh", "npm run test & rm x", "echo 'npm run test' | sh; rm x", "eval \"npm run test $X\"", ". npm run test", "NPM run test",
 			"npm run test <(touch x)", "npm run test \"`id`\"", "npm run test\nid", "npm run test |& id", "npm run test\r", "npm run test \u200b", "npm run test 'x", "f() { npm run test; }; (g)", "exec -a x npm run test; id", "xargs npm run test", "find . -exec npm run test {} +",
 		}},

@@ -78,8 +78,8 @@ func (c *Command) subUnknown(first Word, name string) {
 	c.worse(Unknown, "nothing is known of "+name)
 	if c.Name == "git" {
 		c.suffixes = true
-		any := Word{Text: first.Text, Many: true, shape: string(wild)}
-		c.forms = append(c.forms, []Word{c.Words[0], any})
+		anything := Word{Text: first.Text, Many: true, shape: string(wild)}
+		c.forms = append(c.forms, []Word{c.Words[0], anything})
 	}
 }
 
@@ -116,6 +116,11 @@ func (w *walker) options(c *Command, e *entry, r reading) {
 	if r.odd != "" && (e.subs || e.wrap >= 0) && !e.anyOption {
 		c.suffixes = true
 		c.Opaque = "nothing is known of its option " + r.odd + ", so it is not clear what it runs"
+	}
+	if r.loose && e.wrap >= 0 {
+		// It may be an option that takes the next word, so that another one
+		// is the command.
+		c.suffixes, c.hidden = true, true
 	}
 	// A word that is computed could be any option: it only matters where
 	// some option matters.

@@ -99,6 +99,9 @@ func (s *Set) hit(c *Command) (Match, bool) {
 		if h.try(s.byName[name]) {
 			return h.found, true
 		}
+		if c.sure && !h.has && strings.IndexByte(name, wild) >= 0 {
+			h.found, h.has = Match{Pattern: -1, Why: "the command that it runs is computed"}, true
+		}
 	}
 	switch {
 	case h.has:
@@ -153,6 +156,9 @@ func newTexts(c *Command) texts {
 	}
 	if c.suffixes {
 		for i := 1; i < len(c.Words) && i <= maxFields; i++ {
+			if c.Words[i].Computed && !c.sure {
+				continue // A guess upon a reckoning says nothing.
+			}
 			t.suffixes = append(t.suffixes, joinShapes(c.Words[i:], true))
 			if w := c.Words[i].shape; strings.ContainsAny(w, " ") {
 				t.suffixes = append(t.suffixes, w)

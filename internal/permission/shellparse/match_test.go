@@ -157,6 +157,8 @@ func TestDeny(t *testing.T) {
 		{"rm *", "kubectl -n x exec pod -- rm x", "sure"},
 		{"rm *", "strace -f rm x", "sure"},
 		{"rm *", "tmux new -d 'rm x'", "sure"},
+		{"rm *", "strace $X y", "maybe"},
+		{"rm *", "bash -ec 'G=rm; $G x'", "sure"},
 		{"rm *", "somewrapper rm x", "maybe"},
 		{"rm *", "tar -cf x --to-command='rm x' y", "sure"},
 		{"rm *", "tar cf x --checkpoint=1 --checkpoint-action=exec='rm x' y", "sure"},

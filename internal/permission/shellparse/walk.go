@@ -176,11 +176,16 @@ func (w *walker) script(text string, c scope) {
 		// What stands before the error is looked at too, for the sake of
 		// rules that refuse.
 	}
+	// Whether the script runs at all does not matter to what stands in it.
+	c.maybe = false
 	outer, outerSurvey := w.text, w.survey
 	w.text = text
 	w.survey.look(file, text)
 	if w.survey.arithmetic && w.survey.quoted {
 		w.problem("arithmetic may run a substitution that stands quoted in it")
+	}
+	if (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1 {
+		w.problem("it ends in a backslash, which shells read differently")
 	}
 	if w.survey.hash {
 		w.problem("it holds a # that shells may or may not take for the start of a comment")
