@@ -69,6 +69,9 @@ func FuzzTwin(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if len(Parse(script).Problems) > 0 {
+			return // What is not understood cannot be printed anew.
+		}
 		_, denied := deny.Hit(Parse(script))
 		if !denied {
 			if deny.Cover(Parse(script), false).All() && len(Parse(script).Commands) > 0 && !neutral(Parse(script)) {

@@ -33,7 +33,7 @@ func Parse(script string) *Program {
 // parse walks a script. With blind, no variable and no output is taken for
 // certain.
 func parse(script string, blind bool) *walker {
-	w := &walker{parser: syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)), table: table(), prog: &Program{Commands: make([]Command, 0, 8)}}
+	w := &walker{parser: syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)), table: table(), prog: &Program{Commands: make([]Command, 0, 24)}}
 	w.survey.blind = blind
 	if problem := looksOtherwise(script); problem != "" {
 		w.problem(problem)
