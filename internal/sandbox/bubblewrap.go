@@ -30,7 +30,6 @@ func openBubblewrap(ctx context.Context, p Policy) (Fence, error) {
 		return no("it is not installed", err)
 	}
 	f := &direct{report: Report{Driver: Bubblewrap, Policy: p, Env: []string{"HANDRAIL_SANDBOX=" + string(Bubblewrap)}, Open: []string{
-		"There is no Landlock on top: a file that is handed to a command as a descriptor can be opened again for writing.",
 		"Unix sockets that a program outside binds in a readable folder while a command runs can be reached by it, where unix sockets are allowed.",
 		"PID 1 of each command is bwrap itself, which the command may look into.",
 		"A command lives on when this process is killed in the very moment in which bwrap starts it.",
@@ -43,6 +42,9 @@ func openBubblewrap(ctx context.Context, p Policy) (Fence, error) {
 	f.release = places.remove
 	code := seccompFilter(p)
 	f.wrap = func(s *Spec) error {
+		if err := s.noFiles(); err != nil {
+			return err
+		}
 		args := bubblewrapArgs(p, s.Dir)
 		if code != nil {
 			file, err := inMemory(code)
@@ -61,6 +63,23 @@ func openBubblewrap(ctx context.Context, p Policy) (Fence, error) {
 		return no("a trial command did not run", err)
 	}
 	return f, nil
+}
+
+// noFiles refuses regular files for a command: there is no Landlock on top of
+// bubblewrap, and a file that was handed over as a descriptor is on a mount of
+// outside, where it could be opened again for writing.
+func (s *Spec) noFiles() error {
+	for _, f := range []*os.File{s.Stdin, s.Stdout, s.Stderr} {
+		if f == nil {
+			continue
+		}
+		if info, err := f.Stat(); err != nil {
+			return fmt.Errorf("files of a command: %w", err)
+		} else if info.Mode().IsRegular() {
+			return fmt.Errorf("in the fence %s a command gets pipes and no files: %s could be opened again for writing", Bubblewrap, f.Name())
+		}
+	}
+	return nil
 }
 
 // bubblewrapArgs returns the arguments for a command in dir. The order is that

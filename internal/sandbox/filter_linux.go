@@ -15,6 +15,18 @@ type filterPolicy struct {
 	// streamsOnly allows internet sockets for plain TCP alone, where Landlock
 	// watches connect and knows of no other protocol.
 	streamsOnly bool
+	// ownIPC allows System V and POSIX message queues, segments and semaphores,
+	// where the fence has an IPC namespace, so that they are not the machine's.
+	ownIPC bool
+}
+
+// sharedIPC are the calls that reach what the processes of a machine share under
+// numbers and names that are no paths.
+func sharedIPC() []uint32 {
+	return []uint32{
+		unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
+		unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+	}
 }
 
 // refused are system calls that no development tool needs and that reach past
@@ -83,7 +95,11 @@ func filter(p filterPolicy) []byte {
 	// is told that there is no clone3 takes clone.
 	a.equal(unix.SYS_CLONE3, 0, 1)
 	a.fail(unix.ENOSYS)
-	for _, n := range refused() {
+	list := refused()
+	if !p.ownIPC {
+		list = append(list, sharedIPC()...)
+	}
+	for _, n := range list {
 		a.equal(n, 0, 1)
 		a.fail(unix.EPERM)
 	}
