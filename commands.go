@@ -131,19 +131,30 @@ func (s *Session) openCommands(policies []*policy.Policy) error {
 		return err
 	}
 	o := s.options.Commands
-	fence, free := &lazyFence{options: sandbox.Options{Driver: o.Fence, Policy: held}}, &lazyFence{options: sandbox.Options{
+	s.fence = &lazyFence{options: sandbox.Options{Driver: o.Fence, Policy: held}}
+	free := &lazyFence{options: sandbox.Options{
 		Driver: sandbox.None,
 		Policy: sandbox.Policy{Mode: sandbox.FullAccess, Network: sandbox.NetOn, Workspace: s.root()},
 	}}
 	s.onClose(free.close)
-	s.onClose(fence.close)
+	s.onClose(s.fence.close)
 	s.onClose(s.commands.Close)
 	s.kit = &exec.Kit{
-		Fence: fence.open, Free: free.open, Policy: held, Commands: s.commands, Writes: shellWrites(policies), Spool: dir,
+		Fence: s.fence.open, Free: free.open, Policy: held, Commands: s.commands, Writes: shellWrites(policies), Spool: dir,
 		Environment: process.Environment{Pass: o.Pass, Set: o.Set, Secrets: s.secretValues()},
 		Keep:        s.keepOutput, Witness: s.witness, Check: o.Check, Formatters: o.Formatters,
 	}
 	return nil
+}
+
+// Warm builds the fence of the session's commands in the background, which the
+// first command would otherwise wait for: as long as starting Handrail once.
+// It is worth calling when the model has been shown its tools and thinks.
+// What keeps a fence from being built is told by the first command.
+func (s *Session) Warm() {
+	if s.fence != nil {
+		s.fence.warm()
+	}
 }
 
 // fencePolicy is what the fence holds: the mode, and the rules for files.
@@ -288,10 +299,21 @@ func (s *Session) polish() func(context.Context, *tool.Call, []string) (further,
 type lazyFence struct {
 	options sandbox.Options
 
-	mu     sync.Mutex
-	fence  sandbox.Fence
-	err    error
-	closed bool
+	mu      sync.Mutex
+	fence   sandbox.Fence
+	err     error
+	closed  bool
+	warming sync.WaitGroup
+}
+
+// warm has the fence built beside what the caller does.
+func (l *lazyFence) warm() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || l.fence != nil || l.err != nil {
+		return
+	}
+	l.warming.Go(func() { _, _ = l.open(context.Background()) }) // a command is told of the error
 }
 
 func (l *lazyFence) open(ctx context.Context) (sandbox.Fence, error) {
@@ -318,6 +340,7 @@ func (l *lazyFence) open(ctx context.Context) (sandbox.Fence, error) {
 }
 
 func (l *lazyFence) close() error {
+	defer l.warming.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true

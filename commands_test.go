@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -240,6 +241,43 @@ func TestSessionCloseEndsCommands(t *testing.T) {
 			t.Errorf("%s: left:\n%s", mode, out)
 		}
 	}
+}
+
+// TestWarm: the fence is there before the first command, is built once, and
+// goes with the session, whenever that is closed.
+func TestWarm(t *testing.T) {
+	fences := func() int {
+		out, _ := exec.Command("pgrep", "-c", "-P", strconv.Itoa(os.Getpid()), "-f", "^handrail-fence").Output() // status 1: none
+		n, _ := strconv.Atoi(strings.TrimSpace(string(out)))
+		return n
+	}
+	s := withCommands(t, handrail.Options{})
+	if n := fences(); n != 0 {
+		t.Fatalf("%d fences before anything was asked for", n)
+	}
+	for range 3 {
+		s.Warm()
+	}
+	for until := time.Now().Add(20 * time.Second); fences() == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("no fence was built")
+		}
+	}
+	if r := order(t, s, "shell", obj{"command": "true"}); !r.OK || fences() != 1 {
+		t.Errorf("%d fences: %s", fences(), r.Text)
+	}
+	if err := s.Close(); err != nil || fences() != 0 {
+		t.Errorf("closed: %v, %d fences", err, fences())
+	}
+	s.Warm()
+	for range 20 {
+		s := withCommands(t, handrail.Options{})
+		s.Warm()
+		if err := s.Close(); err != nil || fences() != 0 {
+			t.Fatalf("closed at once: %v, %d fences", err, fences())
+		}
+	}
+	open(t, handrail.Options{Workspace: t.TempDir(), Commands: handrail.CommandOptions{Off: true}}).Warm()
 }
 
 // TestLongOutputIsRecalled: the whole of what a command said can be had.
