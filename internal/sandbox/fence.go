@@ -15,7 +15,8 @@ type Fence interface {
 	// command. The files of the Spec may be closed as soon as Start returns. An
 	// error means that nothing runs; one that wraps os.ErrNotExist or
 	// os.ErrPermission speaks of the command's own program or folder, any other of
-	// the fence.
+	// the fence. Signals that this process ignores are at their defaults for a
+	// command in namespaces, and stay ignored with the other drivers.
 	Start(ctx context.Context, s Spec) (Proc, error)
 	// Report says which driver it is, and what it does not hold.
 	Report() Report

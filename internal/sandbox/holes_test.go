@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -503,6 +504,20 @@ func sleeper(how string) {
 		return
 	}
 	time.Sleep(time.Hour)
+}
+
+// TestIgnoredSignals: what this process ignores, as all that nohup starts does,
+// its commands do not.
+func TestIgnoredSignals(t *testing.T) {
+	ignored := []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTSTP, syscall.SIGPIPE}
+	signal.Ignore(ignored...)
+	defer signal.Reset(ignored...)
+	root, _ := workspace(t)
+	f := open(t, Namespaces, Policy{Mode: WorkspaceWrite, Workspace: root})
+	const script = `for s in HUP INT PIPE TSTP; do trap "printf $s," $s; kill -$s $$; done; grep SigIgn /proc/self/status`
+	if r := sh(t, f, script); r.out != "HUP,INT,PIPE,TSTP,SigIgn:\t0000000000000000\n" {
+		t.Errorf("%q", r.out)
+	}
 }
 
 // TestLimitsAreThereFromTheStart: a limit holds for what a command starts with

@@ -37,7 +37,7 @@ func TestPolicyNamesAllThatIsWrong(t *testing.T) {
 	root := t.TempDir()
 	for _, p := range []Policy{
 		{Workspace: root, Limits: Limits{CPU: time.Millisecond}},
-		{Workspace: root, Limits: Limits{Memory: 1 << 20}},
+		{Workspace: root, Limits: Limits{Memory: minMemory - 1}},
 		{Workspace: root, Unreadable: []string{filepath.Dir(root)}},
 		{Workspace: root, Writable: []string{root + "/sub"}, Unreadable: []string{root}},
 		{Workspace: "/"},

@@ -43,6 +43,7 @@ func init() {
 	}
 	runtime.LockOSThread()
 	closeOnExec(3)
+	defaultSignals()
 	fence()
 	syscall.Exit(0)
 }
