@@ -144,8 +144,8 @@ func (s *stub) answer(ask byte) byte {
 	switch {
 	case ask == AskAny:
 		// With SIGCHLD ignored there is nothing to reap: an error says that there
-		// is no child, and what is not a child of PID 1 is one of a child, or of
-		// the fence, which waits for it.
+		// is no child, and what is not a child of PID 1 is one of a child, or the
+		// command, which the fence waits for: the filter lets it make no sibling.
 		_, _, e := syscall.RawSyscall6(syscall.SYS_WAIT4, ^uintptr(0), 0, wnohang, 0, 0, 0)
 		if e != 0 {
 			return 0
