@@ -114,8 +114,8 @@ func bubblewrapArgs(p Policy, dir string) []string {
 		}
 	}
 	if p.UnixSockets {
-		for _, path := range machineSockets() {
-			if real, err := filepath.EvalSymlinks(path); err == nil && !p.open(real) {
+		for _, s := range machineSockets() {
+			if real, err := filepath.EvalSymlinks(s.path); err == nil && !p.open(real) {
 				args = append(args, "--ro-bind", os.DevNull, real)
 			}
 		}

@@ -71,8 +71,14 @@ func openNamespaces(ctx context.Context, p Policy) (Fence, error) {
 		f.places.remove()
 		return nil, err
 	}
-	plan.Hidden = append(plan.Hidden, f.watch.sockets()...)
-	if err := f.boot(plan); err != nil {
+	sockets, err := f.watch.sockets()
+	if err == nil {
+		plan.Hidden = append(plan.Hidden, sockets...)
+		err = f.boot(plan)
+	} else {
+		close(f.exited)
+	}
+	if err != nil {
 		_ = f.Close() // the error that matters is the first
 		return nil, err
 	}
