@@ -3,6 +3,8 @@
 package sandbox
 
 import (
+	"bufio"
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -35,6 +37,39 @@ os._exit(0)`, number)
 			}
 			if r := sh(t, f, `for p in /proc/[0-9]*; do test ${p#/proc/} = 1 || tr '\0' ' ' <$p/cmdline; done`); strings.Contains(r.out, "python") {
 				t.Errorf("the next command meets %q", r.out)
+			}
+		})
+	}
+}
+
+// TestTerminalsAreApart holds that a command cannot open the terminal of
+// another, to read what a person types there or to write into its picture.
+func TestTerminalsAreApart(t *testing.T) {
+	for _, d := range []Driver{Namespaces, Landlock, Bubblewrap} {
+		t.Run(string(d), func(t *testing.T) {
+			root, _ := workspace(t)
+			f := open(t, d, Policy{Mode: WorkspaceWrite, Workspace: root})
+			p, err := f.Start(context.Background(), Spec{
+				Path: "/bin/sh", Argv: []string{"sh", "-c", "test -t 0 && test -w /dev/tty && tty && read x"}, Env: []string{"PATH=/usr/bin:/bin"}, Terminal: &Size{24, 80},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Terminal().Close()
+			name, err := bufio.NewReader(p.Terminal()).ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			name = strings.TrimSpace(name)
+			if r := sh(t, f, "for p in "+name+" /dev/pts/[0-9]*; do exec 3<>$p && echo opened $p; done"); strings.Contains(r.out, "opened") {
+				t.Errorf("the terminal %s: %s", name, r.out)
+			}
+			// A program that makes a terminal of its own still can.
+			if r := run(t, f, Spec{Path: "python3", Argv: []string{"python3", "-c", "import os,pty; m,s=pty.openpty(); os.write(s,b'x'); print(os.ttyname(s), os.read(m,1))"}, Env: []string{"PATH=/usr/bin:/bin"}}); d != Landlock && !strings.Contains(r.out, "/dev/pts/0 b'x'") {
+				t.Errorf("a terminal of its own: %s", r.out)
+			}
+			if err := p.Kill(); err != nil {
+				t.Error(err)
 			}
 		})
 	}

@@ -192,13 +192,10 @@ func fillDev(p *Plan) error {
 			return wrap("linking "+l[1], err)
 		}
 	}
-	for _, dir := range []string{"/dev/pts", "/dev/shm"} {
+	for _, dir := range []string{terminals, "/dev/shm"} {
 		if err := syscall.Mkdir(dir, 0o755); err != nil {
 			return wrap("making "+dir, err)
 		}
-	}
-	if err := syscall.Mount("devpts", "/dev/pts", "devpts", syscall.MS_NOSUID|syscall.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620"); err != nil {
-		return wrap("terminals of the fence's own", err)
 	}
 	return tmpfs("/dev/shm", "1777", p.Temp)
 }
