@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -70,6 +71,28 @@ func TestTerminalsAreApart(t *testing.T) {
 			}
 			if err := p.Kill(); err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestHiddenFilesAreNotMovedAway holds that a command cannot bring a hidden
+// file under another name by renaming a folder on the way to it: a tool outside
+// of the fence knows what is hidden by its name, and so does the next command
+// where masks are made for each.
+func TestHiddenFilesAreNotMovedAway(t *testing.T) {
+	for _, d := range []Driver{Namespaces, Bubblewrap} {
+		t.Run(string(d), func(t *testing.T) {
+			root, _ := workspace(t)
+			write(t, root+"/conf/deep/secret", "the content of it")
+			write(t, root+"/conf/plain", "plain")
+			f := open(t, d, Policy{Mode: WorkspaceWrite, Workspace: root, Unreadable: []string{root + "/conf/deep/secret"}})
+			r := sh(t, f, "mv conf/plain conf/deep/p; mv conf/deep d2; mv conf c2; ls -d d2 c2; exit 0")
+			if _, err := os.Stat(root + "/conf/deep/secret"); err != nil {
+				t.Errorf("it lies elsewhere: %v; %s", err, r.out)
+			}
+			if r := sh(t, f, "cat conf/deep/p; cat conf/deep/secret c2/deep/secret d2/secret"); !strings.Contains(r.out, "plain") || strings.Contains(r.out, "the content") {
+				t.Errorf("%s", r.out)
 			}
 		})
 	}
