@@ -15,6 +15,7 @@ import (
 func TestTheFenceNamesItsVariables(t *testing.T) {
 	b := newBenchWith(t, nil, sandbox.Landlock, sandbox.WorkspaceWrite)
 	t.Setenv("TMPDIR", "/nowhere")
+	b.kit.Environment.Set = []string{"PATH=/usr/bin:/bin"} // elsewhere python3 may be a script, and a shell takes the last
 	r := b.call(RunCode(), object{"language": "python", "code": "import os,tempfile; tempfile.TemporaryFile(); print(os.environ['TMPDIR'])"})
 	if !r.OK || contains(r.Text, "nowhere") {
 		t.Errorf("%s", r.Text)
