@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -95,5 +96,54 @@ func TestHiddenFilesAreNotMovedAway(t *testing.T) {
 				t.Errorf("%s", r.out)
 			}
 		})
+	}
+}
+
+// TestAProtectedNameThatIsALink holds that a command which makes a link under a
+// protected name ends neither the session nor its protection.
+func TestAProtectedNameThatIsALink(t *testing.T) {
+	for _, to := range []string{"nowhere", "there", "/etc", ".git"} {
+		t.Run(to, func(t *testing.T) {
+			root, _ := workspace(t)
+			write(t, root+"/there/config", "x")
+			f := open(t, Namespaces, Policy{Mode: WorkspaceWrite, Workspace: root, Protected: []string{".git/config", ".handrail/"}})
+			if r := sh(t, f, "ln -s "+to+" .git"); r.Code != 0 || !slices.Contains(r.Appeared, ".git/config") {
+				t.Errorf("%+v", r)
+			}
+			if r := sh(t, f, "echo works; rm .git; mkdir .git; mkdir new; mv -T new .git"); !strings.HasPrefix(r.out, "works\n") {
+				t.Errorf("%+v", r)
+			}
+			info, err := os.Lstat(root + "/.git")
+			if err != nil || info.Mode()&os.ModeSymlink == 0 {
+				t.Errorf("the link was replaced: %v, %v", info, err)
+			}
+		})
+	}
+}
+
+// TestAProtectedNameThatComesAndGoes holds that a path which was there when it
+// was looked for, and not when it was to be protected, is protected later.
+func TestAProtectedNameThatComesAndGoes(t *testing.T) {
+	root, _ := workspace(t)
+	f := open(t, Namespaces, Policy{Mode: WorkspaceWrite, Workspace: root, Protected: []string{".git/config"}})
+	p, out := start(t, f, `mkdir .git; echo x >.git/config; exec /usr/bin/python3 -c "
+import os
+os.write(1,b'up')
+while True:
+    for a,b in ('.git','away'),('away','.git'):
+        try: os.rename(a,b)
+        except OSError: pass"`)
+	_, _ = out.Read(make([]byte, 2))
+	for range 30 {
+		if r := sh(t, f, "true"); r.Code != 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if err := p.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = os.Rename(root+"/away", root+"/.git") // where it ended in the middle
+	if r := sh(t, f, "echo mine >.git/config"); r.Code == 0 {
+		t.Errorf("it can be written to: %+v", r)
 	}
 }

@@ -109,7 +109,7 @@ func (w *watch) before(f *spaces) error {
 	if err != nil {
 		return err
 	}
-	if err := f.paths(boot.AskHide, sockets); err != nil {
+	if _, err := f.paths(boot.AskHide, sockets); err != nil {
 		w.seen = map[boundSocket]bool{} // the next command must not take them for hidden
 		return err
 	}
@@ -126,20 +126,23 @@ func (w *watch) after(f *spaces) []string {
 	return made
 }
 
-// protect locks protected paths that were missing and are there.
+// protect locks protected paths that were missing and are there. One that is
+// gone again when it is to be locked, as a command that runs can make it, stays
+// among those that are missing.
 func (w *watch) protect(f *spaces) ([]string, error) {
-	var made, full, still []string
+	var made, full []string
 	for _, rel := range w.missing {
 		if w.policy.there(rel) {
 			made, full = append(made, rel), append(full, filepath.Join(w.policy.Workspace, rel))
-		} else {
-			still = append(still, rel)
 		}
 	}
-	if err := f.paths(boot.AskLock, full); err != nil {
+	gone, err := f.paths(boot.AskLock, full)
+	if err != nil {
 		return made, err
 	}
-	w.missing = still
+	w.missing = slices.DeleteFunc(w.missing, func(rel string) bool {
+		return slices.Contains(made, rel) && !slices.Contains(gone, filepath.Join(w.policy.Workspace, rel))
+	})
 	return made, nil
 }
 
@@ -158,7 +161,7 @@ func (w *watch) refresh(f *spaces) error {
 	}
 	slices.Sort(w.again)
 	w.again = slices.Compact(w.again)
-	if err := f.paths(boot.AskHide, w.again); err != nil {
+	if _, err := f.paths(boot.AskHide, w.again); err != nil {
 		return err // what is not hidden is asked for again
 	}
 	w.again = nil
