@@ -20,7 +20,6 @@ import (
 	"github.com/handrail-tools/handrail/internal/store"
 	"github.com/handrail-tools/handrail/internal/tools/exec"
 	"github.com/handrail-tools/handrail/internal/witness"
-	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -132,6 +131,9 @@ func (s *Session) openCommands(policies []*policy.Policy) error {
 	}
 	o := s.options.Commands
 	s.fence = &lazyFence{options: sandbox.Options{Driver: o.Fence, Policy: held}}
+	if held.Mode != sandbox.FullAccess && s.confined() {
+		s.fence.hidden = s.hidden
+	}
 	free := &lazyFence{options: sandbox.Options{
 		Driver: sandbox.None,
 		Policy: sandbox.Policy{Mode: sandbox.FullAccess, Network: sandbox.NetOn, Workspace: s.root()},
@@ -177,8 +179,6 @@ func (s *Session) fencePolicy() (sandbox.Policy, error) {
 	}
 	if p.Mode == sandbox.FullAccess {
 		p.Protected, p.Unreadable = nil, nil
-	} else {
-		p.Unreadable = slices.Concat(p.Unreadable, hiddenFrom(p.Workspace, o.Files.Unreadable))
 	}
 	var errs []error
 	if p.Network == sandbox.NetProxy {
@@ -219,38 +219,6 @@ func (s *Session) approveHost() func(context.Context, netproxy.Target) (bool, er
 		})
 		return err == nil && answer.Allow && answer.Digest == digest, err
 	}
-}
-
-// maxHidden bounds the files that are hidden from commands because of a
-// pattern. Each is a mount.
-const maxHidden = 256
-
-// hiddenFrom lists what is there of the paths that patterns close to tools:
-// in the workspace, and in the home folder, where most secrets lie. A fence
-// holds paths and no patterns, so one that is made later is not among them.
-func hiddenFrom(root string, patterns []string) []string {
-	if patterns == nil {
-		patterns = workspace.DefaultUnreadable()
-	}
-	tops := []string{root}
-	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
-		tops = append(tops, home)
-	}
-	var found []string
-	for _, pattern := range patterns {
-		for _, top := range tops {
-			there, err := filepath.Glob(filepath.Join(top, filepath.FromSlash(pattern)))
-			if err != nil {
-				continue // which the workspace has said of it already
-			}
-			for _, path := range there {
-				if len(found) < maxHidden && !slices.Contains(found, path) {
-					found = append(found, path)
-				}
-			}
-		}
-	}
-	return found
 }
 
 func cutVariable(kv string) (name, value string, ok bool) {
@@ -298,6 +266,8 @@ func (s *Session) polish() func(context.Context, *tool.Call, []string) (further,
 // person hears of it once.
 type lazyFence struct {
 	options sandbox.Options
+	// hidden lists paths to hide beside those of the options. nil lists none.
+	hidden func(context.Context) []string
 
 	mu      sync.Mutex
 	fence   sandbox.Fence
@@ -325,7 +295,11 @@ func (l *lazyFence) open(ctx context.Context) (sandbox.Fence, error) {
 	case l.fence != nil || l.err != nil:
 		return l.fence, l.err
 	}
-	fence, err := sandbox.Open(ctx, l.options)
+	o := l.options
+	if l.hidden != nil {
+		o.Policy.Unreadable = slices.Concat(o.Policy.Unreadable, l.hidden(ctx))
+	}
+	fence, err := sandbox.Open(ctx, o)
 	if err != nil {
 		if ctx.Err() == nil {
 			l.err = err

@@ -353,6 +353,30 @@ func TestSecretsAreHiddenFromCommands(t *testing.T) {
 	}
 }
 
+// TestSecretsAreHiddenWhereverTheyLie: a folder with the signs of patterns in
+// its name, a file deep in it, and more matches than anybody would read.
+func TestSecretsAreHiddenWhereverTheyLie(t *testing.T) {
+	home, dir := t.TempDir(), filepath.Join(t.TempDir(), "[id]")
+	t.Setenv("HOME", home)
+	paths := []string{home + "/.vault-token", dir + "/.env", dir + "/packages/api/.env", dir + "/conf/top.key"}
+	for i := range 300 {
+		paths = append(paths, fmt.Sprintf("%s/decoys/%d.key", dir, i))
+	}
+	for _, path := range paths {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("the content of it"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := withCommands(t, handrail.Options{Workspace: dir, Files: handrail.WorkspaceOptions{Unreadable: []string{"*.key", ".env", ".vault-token"}}})
+	r := order(t, s, "shell", obj{"command": "cat ~/.vault-token; cat .env; cat packages/api/.env; cat decoys/*.key conf/*"})
+	if strings.Contains(r.Text, "the content of it") {
+		t.Errorf("%.500s", r.Text)
+	}
+}
+
 // TestHosts: what no list allows is asked about, once, and refused where
 // nobody can be asked.
 func TestHosts(t *testing.T) {

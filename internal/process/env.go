@@ -58,8 +58,8 @@ type Environment struct {
 	Pass []string
 	// Set are variables with a value, "NAME=value", that come last.
 	Set []string
-	// Secrets are values that are never passed on, whatever their variable is
-	// called, unless it is named in Pass.
+	// Secrets are values that are never passed on, as a whole or within
+	// another, whatever their variable is called, unless it is named in Pass.
 	Secrets []string
 	// From is the environment that is looked at; nil means that of this
 	// process.
@@ -85,7 +85,7 @@ func (e Environment) Build(interactive bool) (env, withheld []string) {
 			withheld = append(withheld, name)
 		case slices.Contains(e.Pass, name):
 			values[name] = value
-		case IsSecretName(name) || slices.Contains(e.Secrets, value) || hasUserinfo(value):
+		case IsSecretName(name) || e.holdsSecret(value) || hasUserinfo(value):
 			withheld = append(withheld, name)
 		case matches(inherited, name):
 			values[name] = value
@@ -101,6 +101,28 @@ func (e Environment) Build(interactive bool) (env, withheld []string) {
 	slices.Sort(env)
 	slices.Sort(withheld)
 	return env, withheld
+}
+
+func (e Environment) holdsSecret(value string) bool {
+	return slices.ContainsFunc(e.Secrets, func(secret string) bool { return secret != "" && strings.Contains(value, secret) })
+}
+
+// Override returns env with the variables of with, each of which takes the
+// place of one of the same name: of two, some programs take the first and some
+// the last.
+func Override(env, with []string) []string {
+	names := map[string]bool{}
+	for _, kv := range with {
+		name, _, _ := strings.Cut(kv, "=")
+		names[name] = true
+	}
+	out := make([]string, 0, len(env)+len(with))
+	for _, kv := range env {
+		if name, _, _ := strings.Cut(kv, "="); !names[name] {
+			out = append(out, kv)
+		}
+	}
+	return append(out, with...)
 }
 
 // defaults are the variables that this package sets.

@@ -119,8 +119,13 @@ func bubblewrapArgs(p Policy, dir string) []string {
 		for _, path := range writable {
 			args = append(args, "--bind-try", path, path)
 		}
+		for _, path := range p.pinned() {
+			args = append(args, "--bind", path, path)
+		}
 		for _, step := range p.lockSteps() {
-			args = append(args, map[bool]string{true: "--ro-bind", false: "--bind"}[step.last], step.path, step.path)
+			if step.last {
+				args = append(args, "--ro-bind", step.path, step.path)
+			}
 		}
 	}
 	for _, path := range p.Unreadable {
@@ -133,8 +138,8 @@ func bubblewrapArgs(p Policy, dir string) []string {
 		}
 	}
 	if p.UnixSockets {
-		for _, path := range machineSockets() {
-			if real, err := filepath.EvalSymlinks(path); err == nil && !p.open(real) {
+		for _, s := range machineSockets() {
+			if real, err := filepath.EvalSymlinks(s.path); err == nil && !p.open(real) {
 				args = append(args, "--ro-bind", os.DevNull, real)
 			}
 		}
@@ -172,4 +177,34 @@ func (p Policy) lockSteps() []lockStep {
 		}
 	}
 	return steps
+}
+
+// pinned lists the folders that become mounts for the sake of what lies in
+// them, the highest first: those on the way to a protected path, and those
+// between a writable folder and a hidden path, which a rename would bring under
+// another name.
+func (p Policy) pinned() []string {
+	var list []string
+	for _, step := range p.lockSteps() {
+		if !step.last {
+			list = append(list, step.path)
+		}
+	}
+	for _, hidden := range p.Unreadable {
+		if _, err := os.Lstat(hidden); err != nil {
+			continue
+		}
+		for _, root := range append([]string{p.Workspace}, p.Writable...) {
+			for dir := filepath.Dir(hidden); dir != root && within(dir, root) && !p.locks(dir); dir = filepath.Dir(dir) {
+				list = append(list, dir)
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// locks says that path lies in a protected one, which cannot be renamed.
+func (p Policy) locks(path string) bool {
+	return slices.ContainsFunc(p.Protected, func(rel string) bool { return within(path, filepath.Join(p.Workspace, rel)) })
 }

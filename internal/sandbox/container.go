@@ -32,6 +32,9 @@ func openContainer(ctx context.Context, p Policy, image string) (Fence, error) {
 			return no("neither docker nor podman is installed", err)
 		}
 	}
+	if err := p.crossesLink(); err != nil {
+		return nil, err
+	}
 	if err := containerPaths(p); err != nil {
 		return no("a path cannot be mounted", err)
 	}
@@ -150,6 +153,9 @@ func containerMounts(p Policy) []string {
 	mount(p.Workspace, p.Workspace, p.Mode == ReadOnly)
 	if p.Mode == WorkspaceWrite {
 		for _, path := range p.Writable {
+			mount(path, path, false)
+		}
+		for _, path := range p.pinned() {
 			mount(path, path, false)
 		}
 		for _, step := range p.lockSteps() {

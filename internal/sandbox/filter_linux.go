@@ -53,6 +53,11 @@ func refused() []uint32 {
 // user namespace of its own a command would have every capability again.
 const newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
+// refusedClone are the flags that clone refuses. With CLONE_PARENT a command
+// would make a sibling of itself: a child of the process that started it, which
+// waits for the command alone, and takes its slot for empty when it ended.
+const refusedClone = newNamespaces | unix.CLONE_PARENT
+
 // assembler writes classic BPF.
 type assembler struct{ code []byte }
 
@@ -103,7 +108,7 @@ func filter(p filterPolicy) []byte {
 		a.equal(n, 0, 1)
 		a.fail(unix.EPERM)
 	}
-	for _, c := range []struct{ number, flags uint32 }{{unix.SYS_CLONE, newNamespaces}, {unix.SYS_UNSHARE, newNamespaces | unix.CLONE_NEWTIME}} {
+	for _, c := range []struct{ number, flags uint32 }{{unix.SYS_CLONE, refusedClone}, {unix.SYS_UNSHARE, newNamespaces | unix.CLONE_NEWTIME}} {
 		a.equal(c.number, 0, 4)
 		a.arg(0)
 		a.bits(c.flags, 0, 1)

@@ -92,6 +92,42 @@ func TestReplacedMasks(t *testing.T) {
 
 // TestLaterSockets holds that a socket that was bound after the fence was built
 // cannot be reached by the next command.
+// TestHiddenBelowWhatIsMissing holds that a hidden file is hidden although the
+// folders that it lies in were made later, while a command runs.
+func TestHiddenBelowWhatIsMissing(t *testing.T) {
+	root, outside := workspace(t)
+	secret := filepath.Join(outside, "a/b/secret")
+	f := open(t, Namespaces, Policy{Mode: WorkspaceWrite, Workspace: root, Unreadable: []string{secret}})
+	p, out := start(t, f, "until test -e "+secret+"; do sleep 0.01; done; sleep 0.3; cat "+secret)
+	write(t, secret, "the content of it")
+	if _, err := p.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if said, _ := io.ReadAll(out); strings.Contains(string(said), "the content of it") {
+		t.Errorf("%s", said)
+	}
+}
+
+// TestHiddenInAnotherFolder holds that a hidden file is hidden although a folder
+// on the way to it was replaced by another.
+func TestHiddenInAnotherFolder(t *testing.T) {
+	root, outside := workspace(t)
+	secret := filepath.Join(outside, "a/b/secret")
+	write(t, secret, "the old content")
+	f := open(t, Namespaces, Policy{Mode: WorkspaceWrite, Workspace: root, Unreadable: []string{secret}})
+	write(t, filepath.Join(outside, "new/b/secret"), "the content of it")
+	for _, move := range [][2]string{{"a", "old"}, {"new", "a"}} {
+		if err := os.Rename(filepath.Join(outside, move[0]), filepath.Join(outside, move[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if r := sh(t, f, "cat "+secret); r.Code == 0 || strings.Contains(r.out, "content") {
+			t.Errorf("%s", r.out)
+		}
+	}
+}
+
 func TestLaterSockets(t *testing.T) {
 	root, outside := workspace(t)
 	listen := func(path string) {
@@ -124,6 +160,14 @@ func TestLaterSockets(t *testing.T) {
 			}
 			if !reach(f, mine) {
 				t.Error("a socket in the workspace was not reached")
+			}
+			// A daemon that starts again binds the same name.
+			if err := os.Remove(first); err != nil {
+				t.Fatal(err)
+			}
+			listen(first)
+			if reach(f, first) {
+				t.Error("a socket that was bound again was reached")
 			}
 		})
 	}

@@ -90,7 +90,7 @@ func runCheck(ctx context.Context, call *tool.Call, in checkArgs) (*tool.Result,
 	}
 	r.options.Limit = time.Duration(in.Timeout) * time.Second
 	r.options.SplitStderr = true
-	r.options.Live = progress(call)
+	r.options.Live = progress(ctx, call)
 	if r.kit.Check != "" {
 		s := readScript(r.kit.Check)
 		r.script(&s, false)

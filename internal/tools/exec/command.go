@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/internal/process"
 	"github.com/handrail-tools/handrail/internal/sandbox"
 	"github.com/handrail-tools/handrail/internal/witness"
@@ -128,7 +129,7 @@ func (r *run) startUnwatched(ctx context.Context) error {
 		}
 		return tool.Errorf(tool.CodeFailed, "no command can be run in this session: %w. This is for the person to mend; do not try again.", err)
 	}
-	r.options.Spec.Env = append(r.options.Spec.Env, r.fence.Report().Env...)
+	r.options.Spec.Env = process.Override(r.options.Spec.Env, r.fence.Report().Env)
 	r.process, err = process.Start(ctx, r.fence, r.options)
 	switch {
 	case err == nil:
@@ -152,8 +153,9 @@ func (r *run) wait(ctx context.Context) {
 	}
 }
 
-// progress tells a person, four times a second at most, what a command says.
-func progress(call *tool.Call) func([]byte) {
+// progress tells a person, four times a second at most, what a command says:
+// its last line, without what steers a terminal and without secrets.
+func progress(ctx context.Context, call *tool.Call) func([]byte) {
 	var mu sync.Mutex
 	var told time.Time
 	return func(p []byte) {
@@ -163,9 +165,9 @@ func progress(call *tool.Call) func([]byte) {
 			return
 		}
 		told = time.Now()
-		text := strings.TrimRight(string(p[max(0, len(p)-400):]), "\r\n \t")
-		text = text[strings.LastIndexAny(text, "\r\n")+1:]
-		if text = strings.ToValidUTF8(text, ""); text != "" {
+		text := strings.TrimRight(string(p), "\r\n \t")
+		text, _ = output.Clean(text[strings.LastIndexAny(text, "\r\n")+1:])
+		if text, _ = output.RedactorFrom(ctx).Redact(text); text != "" {
 			call.Progress(tool.Progress{Message: tool.Clip(text)})
 		}
 	}

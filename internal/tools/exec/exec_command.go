@@ -59,7 +59,7 @@ func runExec(ctx context.Context, call *tool.Call, in execArgs) (*tool.Result, e
 	r.options.Spool = "" // what was read is not read again
 	r.options.Open = in.Stdin && !in.TTY
 	r.options.Limit = time.Duration(in.Timeout) * time.Second
-	r.options.Live = progress(call)
+	r.options.Live = progress(ctx, call)
 	if in.TTY {
 		r.options.Spec.Terminal = &sandbox.Size{Rows: uint16(in.Rows), Cols: uint16(in.Cols)}
 	}

@@ -104,7 +104,7 @@ func runShell(ctx context.Context, call *tool.Call, in shellArgs) (*tool.Result,
 		return r.runBehind(ctx)
 	}
 	r.options.Limit = in.limit()
-	r.options.Live = progress(call)
+	r.options.Live = progress(ctx, call)
 	if err := r.start(ctx); err != nil {
 		return nil, err
 	}
