@@ -174,7 +174,7 @@ func (r *run) check(ctx context.Context, c *checker) (*tool.Result, error) {
 	default:
 		res.OK, res.Code = false, tool.CodeFailed
 		res.Text = r.notUnderstood(c, exit.Code, out, errs)
-		if lines := r.denial(exit, errs+"\n"+out, res); len(lines) > 0 {
+		if lines := r.denial(exit, r.scan(strings.NewReader(errs+"\n"+out)), res); len(lines) > 0 {
 			res.Text += "\n\n" + strings.Join(lines, "\n") + " This is not a mistake in the code."
 		}
 	}

@@ -99,6 +99,7 @@ func runShell(ctx context.Context, call *tool.Call, in shellArgs) (*tool.Result,
 	}
 	r.outside, r.ignored = in.Unfenced, in.Ignored
 	r.script(&s, false)
+	r.enter(ctx, s.cd)
 	r.text = in.Command
 	if in.Background || s.background {
 		return r.runBehind(ctx)
