@@ -76,6 +76,9 @@ func (k *Kit) assess(command string, unfenced bool, justification string) (tool.
 	if unfenced && strings.TrimSpace(justification) == "" {
 		return tool.Act{}, tool.Invalidf("unfenced needs a justification: one sentence that says to a person why this command must run outside of the fence")
 	}
+	if unfenced && k.Free == nil {
+		return tool.Act{}, errNoneOutside()
+	}
 	s := readScript(command)
 	if _, err := k.judgeWrites(&s); err != nil {
 		return tool.Act{}, err
