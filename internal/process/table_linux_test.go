@@ -151,6 +151,11 @@ func TestHeadTail(t *testing.T) {
 			b.write([]byte(piece))
 		}
 		text := all.String()
+		for _, n := range []int{0, 1, 5, 10} {
+			if got := b.last(n); got != text[max(0, len(text)-n):] {
+				t.Errorf("%v: the last %d are %q of %q", sizes, n, got, text)
+			}
+		}
 		got := b.text()
 		if len(text) <= 20 {
 			if got != text || b.omitted() != 0 {

@@ -62,6 +62,20 @@ func TestNothingIsLost(t *testing.T) {
 	})
 }
 
+// TestBinaryIsNamed: what no person could read is named, in every way that there
+// is to ask.
+func TestBinaryIsNamed(t *testing.T) {
+	const flood = "head -c 3000000 /dev/urandom"
+	for name, r := range map[string]*tool.Result{
+		"shell":        newBench(t, nil).shell(flood),
+		"exec_command": newBench(t, nil).call(ExecCommand(), object{"cmd": flood, "yield_time_ms": 30000}),
+	} {
+		if !r.OK || len(r.Text) > 300 || !contains(r.Text, "[the output is binary data, 3000000 bytes; it is not shown]") {
+			t.Errorf("%s: %d bytes: %q", name, len(r.Text), r.Text[:min(len(r.Text), 300)])
+		}
+	}
+}
+
 // TestL69_TheMiddleIsSearched: a refusal stands where nothing is kept of the
 // output but in the ledger, and is named all the same.
 func TestL69_TheMiddleIsSearched(t *testing.T) {
