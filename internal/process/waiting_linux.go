@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -63,15 +64,21 @@ func (p *Process) AwaitsInput() bool {
 	return false
 }
 
-// family lists a process and all that descend from it.
+// family lists a process and those that descend from it, up to maxAsked. Where
+// the kernel keeps no lists of children it is the process alone.
 func family(top int) []int {
-	all := processes()
-	var found []int
-	for pid := range all {
-		for at, n := pid, 0; at > 1 && n < len(all); at, n = all[at].parent, n+1 {
-			if at == top {
-				found = append(found, pid)
-				break
+	found := []int{top}
+	for i := 0; i < len(found) && i < maxAsked; i++ {
+		lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", found[i])) // the pattern has no mistake
+		for _, list := range lists {
+			data, err := os.ReadFile(list)
+			if err != nil {
+				continue // it has ended
+			}
+			for _, f := range strings.Fields(string(data)) {
+				if pid, err := strconv.Atoi(f); err == nil {
+					found = append(found, pid)
+				}
 			}
 		}
 	}

@@ -138,7 +138,9 @@ func (t *talk) take(ctx context.Context, r *run) (text string, refused []sandbox
 	var kept []string
 	passed, _, err := t.entry.Output().TakeWhole(func(from *io.SectionReader, capped bool) (err error) {
 		refused = r.scan(from)
-		kept, err = t.kit.keep(ctx, t.call, from, capped)
+		if !view.Picture { // else it is what drew it, which nobody reads
+			kept, err = t.kit.keep(ctx, t.call, from, capped)
+		}
 		return err
 	})
 	if refused == nil {
