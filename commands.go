@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/handrail-tools/handrail/internal/netproxy"
@@ -18,6 +19,7 @@ import (
 	"github.com/handrail-tools/handrail/internal/process"
 	"github.com/handrail-tools/handrail/internal/sandbox"
 	"github.com/handrail-tools/handrail/internal/store"
+	"github.com/handrail-tools/handrail/internal/tools"
 	"github.com/handrail-tools/handrail/internal/tools/exec"
 	"github.com/handrail-tools/handrail/internal/witness"
 	"github.com/handrail-tools/handrail/tool"
@@ -141,8 +143,14 @@ func (s *Session) openCommands(policies []*policy.Policy) error {
 	s.onClose(free.close)
 	s.onClose(s.fence.close)
 	s.onClose(s.commands.Close)
+	leave := free.open
+	if narrow, err := s.narrowCommands(policies, exec.Effects(held)); err != nil {
+		return err
+	} else if narrow {
+		leave = nil
+	}
 	s.kit = &exec.Kit{
-		Fence: s.fence.open, Free: free.open, Policy: held, Commands: s.commands, Writes: shellWrites(policies), Spool: dir,
+		Fence: s.fence.open, Free: leave, Policy: held, Commands: s.commands, Writes: shellWrites(policies), Spool: dir,
 		Environment: process.Environment{Pass: o.Pass, Set: o.Set, Secrets: s.secretValues()},
 		Keep:        s.keepOutput, Witness: s.witness, Check: o.Check, Formatters: o.Formatters,
 	}
@@ -159,6 +167,37 @@ func (s *Session) Warm() {
 	}
 }
 
+// narrowCommands lets the tools that run commands declare what the fence lets a
+// command do, where that decides whether a policy admits them. Whoever denies
+// effect:network wants nothing to reach the network, and a command whose fence
+// holds no network does not. It reports whether one is declared so, here or
+// above: then no command may leave the fence.
+func (s *Session) narrowCommands(policies []*policy.Policy, can tool.Effects) (narrow bool, err error) {
+	admit := func(spec *tool.Spec) bool {
+		return !slices.ContainsFunc(policies, func(p *policy.Policy) bool { return !p.Decide(spec).Allowed })
+	}
+	if s.options.Commands.Fence == sandbox.None {
+		return false, nil // which holds nothing
+	}
+	for _, t := range tools.Commands() {
+		whole := t.Spec()
+		entry, ok := s.registry.Entry(whole.Name)
+		if !ok || entry.Options.Source != "" {
+			continue
+		}
+		now := *entry.Spec
+		now.Effects &= can
+		if now.Effects != entry.Spec.Effects && !admit(entry.Spec) && admit(&now) {
+			if err := s.registry.Replace(exec.Narrow(t, now.Effects), entry.Options); err != nil {
+				return false, fmt.Errorf("declaring %s for this session: %w", whole.Name, err)
+			}
+			narrow = true
+		}
+		narrow = narrow || entry.Spec.Effects != whole.Effects
+	}
+	return narrow, nil
+}
+
 // fencePolicy is what the fence holds: the mode, and the rules for files.
 func (s *Session) fencePolicy() (sandbox.Policy, error) {
 	o := s.options
@@ -166,11 +205,14 @@ func (s *Session) fencePolicy() (sandbox.Policy, error) {
 		Mode: sandbox.Mode(s.judge.Mode()), Workspace: s.root(), Writable: o.Files.Granted, Unreadable: o.Files.Closed,
 		Protected: sandbox.DefaultProtected(), Network: o.Commands.Network, Limits: o.Commands.Limits,
 	}
-	if p.Network == "" && p.Mode != sandbox.FullAccess {
+	switch {
+	case p.Network != "":
+	case p.Mode == sandbox.FullAccess:
+		p.Network = sandbox.NetOn
+	case len(o.Commands.AllowHosts) > 0:
+		p.Network = sandbox.NetProxy
+	default:
 		p.Network = sandbox.NetLoopback
-		if len(o.Commands.AllowHosts) > 0 {
-			p.Network = sandbox.NetProxy
-		}
 	}
 	// What binds a tool to some files of the workspace cannot be said to the
 	// kernel, so that commands write nothing there.
@@ -274,6 +316,7 @@ type lazyFence struct {
 	err     error
 	closed  bool
 	warming sync.WaitGroup
+	stop    atomic.Pointer[context.CancelFunc] // of the warming, without mu
 }
 
 // warm has the fence built beside what the caller does.
@@ -283,7 +326,12 @@ func (l *lazyFence) warm() {
 	if l.closed || l.fence != nil || l.err != nil {
 		return
 	}
-	l.warming.Go(func() { _, _ = l.open(context.Background()) }) // a command is told of the error
+	ctx, stop := context.WithCancel(context.Background())
+	l.warming.Go(func() {
+		defer stop()
+		_, _ = l.open(ctx) // a command is told of the error
+	})
+	l.stop.Store(&stop)
 }
 
 func (l *lazyFence) open(ctx context.Context) (sandbox.Fence, error) {
@@ -315,6 +363,9 @@ func (l *lazyFence) open(ctx context.Context) (sandbox.Fence, error) {
 
 func (l *lazyFence) close() error {
 	defer l.warming.Wait()
+	if stop := l.stop.Load(); stop != nil {
+		(*stop)()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"net/url"
 	"os"
 	"slices"
@@ -131,10 +132,16 @@ func defaults(values map[string]string, interactive bool) []string {
 	if interactive {
 		set = append(set, "TERM=xterm-256color")
 	} else {
-		set = append(set, "TERM=dumb", "NO_COLOR=1")
+		// Git fails where it wants an editor and has a dumb terminal. With this
+		// one it takes the message that it would have offered, and refuses an
+		// empty one.
+		set = append(set, "TERM=dumb", "NO_COLOR=1", "GIT_EDITOR=true")
 	}
-	if values["LANG"] == "" && values["LC_ALL"] == "" {
-		set = append(set, "LANG=C.UTF-8")
+	switch cmp.Or(values["LC_ALL"], values["LC_CTYPE"], values["LANG"]) {
+	case "", "C", "POSIX":
+		// Programs would replace every character that is not ASCII. This is the
+		// same in all else, and what Codex sets.
+		set = append(set, "LC_ALL=C.UTF-8")
 	}
 	if values["PATH"] == "" {
 		set = append(set, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")

@@ -187,6 +187,9 @@ func (f *Filter) byte(c byte) {
 		f.csi(c)
 	case inCharset:
 		f.drop()
+		if c < 0x20 {
+			f.control(c)
+		}
 	default:
 		f.string(c)
 	}

@@ -151,7 +151,7 @@ func FuzzFindings(f *testing.F) {
 				}
 			}
 		}
-		if n := strings.Count(listFindings(found), "\n"); n > maxFindings+3 {
+		if n := strings.Count(listFindings(found, maxFindings), "\n"); n > maxFindings+3 {
 			t.Fatalf("%d lines", n)
 		}
 	})
