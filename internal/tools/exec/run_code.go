@@ -143,11 +143,26 @@ type coding struct {
 	kit   *Kit
 	entry *process.Entry
 	token string
-	text  strings.Builder
+	head  string // the beginning, once the output is too long
+	cut   int    // bytes between head and text that are not kept
+	text  string // what it said, or the end of it
 }
 
-// maxCode is how much output of one piece of code is kept, in bytes.
+// maxCode is how much output of one piece of code is kept, in bytes: half of it
+// from the beginning, half from the end, where the driver's line is.
 const maxCode = 512 << 10
+
+// add takes what was said.
+func (c *coding) add(said string) {
+	c.text += said
+	const half = maxCode / 2
+	if c.head == "" && len(c.text) > maxCode {
+		c.head, c.text = c.text[:half], c.text[half:]
+	}
+	if more := len(c.text) - half; c.head != "" && more > 0 {
+		c.cut, c.text = c.cut+more, c.text[more:]
+	}
+}
 
 // run hands the code over and waits until the driver says that it is done.
 // how says what is to be said beside the output.
@@ -194,13 +209,11 @@ func (c *coding) listen(ctx context.Context) (done, ok bool) {
 	defer tick.Stop()
 	for {
 		over := c.over()
-		said, _ := c.entry.Output().Take()
-		if c.text.Len() < maxCode {
-			c.text.WriteString(said)
-		}
-		tail := c.text.String()
-		if _, status, found := strings.Cut(tail, "\n"+c.token+" "); found && strings.Contains(status, "\n") {
-			return true, strings.HasPrefix(status, "0\n")
+		if said, _ := c.entry.Output().Take(); said != "" {
+			c.add(said)
+			if _, status, found := strings.Cut(c.text, "\n"+c.token+" "); found && strings.Contains(status, "\n") {
+				return true, strings.HasPrefix(status, "0\n")
+			}
 		}
 		if over {
 			return false, false
@@ -215,8 +228,11 @@ func (c *coding) listen(ctx context.Context) (done, ok bool) {
 
 // said is the output without the driver's line.
 func (c *coding) said() string {
-	text, _, _ := strings.Cut(c.text.String(), "\n"+c.token+" ")
-	return text
+	text, _, _ := strings.Cut(c.text, "\n"+c.token+" ")
+	if c.cut == 0 {
+		return c.head + text
+	}
+	return fmt.Sprintf("%s\n[%d bytes are not kept]\n%s", strings.ToValidUTF8(c.head, ""), c.cut, strings.ToValidUTF8(text, ""))
 }
 
 func (c *coding) result(ctx context.Context, text string, ok bool, how string, watching *witness.Watch) *tool.Result {
