@@ -42,6 +42,8 @@ func TestMain(m *testing.M) {
 		sleeper(os.Getenv(sleeperMark))
 	case os.Getenv(nestedMark) != "":
 		nested()
+	case os.Getenv(helplessMark) != "":
+		helpless(os.Getenv(helplessMark))
 	default:
 		goleak.VerifyTestMain(m)
 	}

@@ -22,9 +22,6 @@ func openBubblewrap(ctx context.Context, p Policy) (Fence, error) {
 	case p.Mode == FullAccess:
 		return no("it is not used in full-access mode", nil)
 	}
-	if err := p.crossesLink(); err != nil {
-		return nil, err
-	}
 	bwrap, err := findProgram("bwrap", p)
 	if err != nil {
 		return no("it is not installed", err)

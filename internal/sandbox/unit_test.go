@@ -147,6 +147,36 @@ func TestSeatbeltProfile(t *testing.T) {
 	}
 }
 
+// TestSeatbeltHoldsWhatIsHidden holds that a hidden file keeps its name.
+func TestSeatbeltHoldsWhatIsHidden(t *testing.T) {
+	root := t.TempDir()
+	if err := os.MkdirAll(root+"/conf/deep", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(root+"/conf/deep/secret", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := seatbeltArgs(Policy{Mode: WorkspaceWrite, Workspace: root, Unreadable: []string{root + "/conf/deep/secret"}}, "/scratch", 0)
+	if params := strings.Join(pairs(args, "-D"), " "); strings.Count(args[1], "(deny file-write-unlink (literal") != 2 || !strings.Contains(params, root+"/conf ") || !strings.Contains(params, root+"/conf/deep ") {
+		t.Errorf("%s", args)
+	}
+}
+
+// TestPlacesAreNotHeldBehindALink holds that no folder is made outside of a
+// workspace whose protected path leads there.
+func TestPlacesAreNotHeldBehindALink(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	if err := os.Symlink(outside, root+"/.git"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := holdPlaces(Policy{Mode: WorkspaceWrite, Workspace: root, Protected: DefaultProtected()}); err == nil {
+		t.Error("it is accepted")
+	}
+	if made, err := os.ReadDir(outside); err != nil || len(made) > 0 {
+		t.Errorf("made outside: %v, %v", made, err)
+	}
+}
+
 func TestContainerArguments(t *testing.T) {
 	root := t.TempDir()
 	write(t, filepath.Join(root, ".git", "config"), "x")

@@ -47,3 +47,12 @@ func TestProgressIsPlain(t *testing.T) {
 		t.Errorf("%q", said)
 	}
 }
+
+// TestCodeThatSaysMuch holds that the end of code is seen however much it says.
+func TestCodeThatSaysMuch(t *testing.T) {
+	b := newBench(t, nil)
+	r := b.call(RunCode(), object{"language": "python", "timeout_secs": 20, "code": "for i in range(400):\n    print('x'*20000, flush=True)\n    if i % 10 == 0: __import__('time').sleep(0.005)\nprint('the end')"})
+	if !r.OK || !contains(r.Text, "the end") {
+		t.Errorf("%v %s …%s", r.OK, r.Code, r.Text[max(0, len(r.Text)-300):])
+	}
+}
