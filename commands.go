@@ -82,7 +82,7 @@ const (
 
 // hasCommands reports whether the session has the tools that run commands.
 func (s *Session) hasCommands() bool {
-	return s.options.Workspace != "" && !s.options.Commands.Off && !s.options.NoBuiltins
+	return sandbox.Supported && s.options.Workspace != "" && !s.options.Commands.Off && !s.options.NoBuiltins
 }
 
 // confined reports whether a fence holds commands to the mode.

@@ -310,7 +310,7 @@ func (p *Process) Stop(why string) error {
 		p.stopped = why
 	}
 	_ = p.Signal(syscall.SIGTERM)
-	_ = p.proc.Signal(syscall.SIGCONT) // one that is stopped could not end
+	_ = p.proc.Signal(resume) // one that is stopped could not end
 	gone := make(chan struct{})
 	go func() {
 		<-p.proc.Gone()

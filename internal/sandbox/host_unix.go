@@ -1,3 +1,5 @@
+//go:build unix
+
 package sandbox
 
 import (
@@ -11,6 +13,9 @@ import (
 
 	"github.com/creack/pty"
 )
+
+// Supported says that commands can be run on this system.
+const Supported = true
 
 // hostProc is a command that is a child of this process.
 type hostProc struct {
