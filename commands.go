@@ -309,7 +309,7 @@ func (s *Session) polish() func(context.Context, *tool.Call, []string) (further,
 type lazyFence struct {
 	options sandbox.Options
 	// hidden lists paths to hide beside those of the options. nil lists none.
-	hidden func(context.Context) []string
+	hidden func(context.Context) ([]string, error)
 
 	mu      sync.Mutex
 	fence   sandbox.Fence
@@ -345,7 +345,11 @@ func (l *lazyFence) open(ctx context.Context) (sandbox.Fence, error) {
 	}
 	o := l.options
 	if l.hidden != nil {
-		o.Policy.Unreadable = slices.Concat(o.Policy.Unreadable, l.hidden(ctx))
+		hidden, err := l.hidden(ctx)
+		if err != nil {
+			return nil, err // the next time may be quicker
+		}
+		o.Policy.Unreadable = slices.Concat(o.Policy.Unreadable, hidden)
 	}
 	fence, err := sandbox.Open(ctx, o)
 	if err != nil {

@@ -2,6 +2,7 @@ package handrail
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ const hideTime = 5 * time.Second
 // usual ones are for home folders, and are looked for at their place there and
 // in the workspace: deeper, keys are those of somebody's tests, and a fence of
 // Landlock, which hides nothing in a writable folder, could not be had for them.
-func (s *Session) hidden(ctx context.Context) []string {
+func (s *Session) hidden(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, hideTime)
 	defer cancel()
 	patterns, folders := s.options.Files.Unreadable, append([]string{s.root()}, s.options.Files.Granted...)
@@ -33,7 +34,7 @@ func (s *Session) hidden(ctx context.Context) []string {
 		patterns = workspace.DefaultUnreadable()
 	}
 	if len(patterns) == 0 {
-		return nil
+		return nil, nil
 	}
 	var found []string
 	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
@@ -46,12 +47,13 @@ func (s *Session) hidden(ctx context.Context) []string {
 		}
 		paths, err := s.hiddenIn(ctx, folder)
 		found = append(found, paths...)
-		if err != nil && s.options.Logger != nil {
-			s.options.Logger.Warn("not all that is closed to tools is hidden from commands", "folder", folder, "error", err)
+		if err != nil {
+			// A command that runs all the same could read what was not found.
+			return nil, fmt.Errorf("looking in %s for what is to be hidden from commands, for %s at most: %w; patterns that begin with the folder are not looked for everywhere", folder, hideTime, err)
 		}
 	}
 	slices.Sort(found)
-	return slices.Compact(found)
+	return slices.Compact(found), nil
 }
 
 // placed looks where the patterns lead from a folder.
@@ -69,8 +71,7 @@ func placed(top string, patterns []string) []string {
 	return found
 }
 
-// hiddenIn looks through one folder of the workspace. Where that takes too
-// long, it returns what it found until then.
+// hiddenIn looks through one folder of the workspace.
 func (s *Session) hiddenIn(ctx context.Context, folder string) ([]string, error) {
 	top, prefix, name := folder, filepath.ToSlash(folder), folder
 	if folder == s.root() {
