@@ -27,8 +27,8 @@ test: $(SUITES) ## every test
 	npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund
 	@touch $@
 
-bench: ## every benchmark, with allocations; BENCH=regexp picks some
-	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+bench: ## every benchmark, with allocations, built as the product is; BENCH=regexp picks some
+	CGO_ENABLED=0 go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 lint: ## gofmt, vet and the rules of .golangci.yml
 	$(LINT) run --allow-parallel-runners ./...

@@ -48,7 +48,7 @@ func (s *Session) Child(_ context.Context, o ChildOptions) (*Session, error) {
 	c.options.PolicyByProvider = nil
 	var err error
 	c.judge, err = s.judge.Narrow(o.Mode)
-	if err = errors.Join(err, c.narrowFiles(o.Workspace), c.fence(o)); err == nil {
+	if err = errors.Join(err, c.narrowFiles(o.Workspace), c.bindWrites(o)); err == nil {
 		err = s.bear(c)
 	}
 	if err != nil {
@@ -83,9 +83,9 @@ func (s *Session) narrowFiles(dir string) error {
 	return nil
 }
 
-// fence binds what a child writes. The fences of those above stay, each
+// bindWrites binds what a child writes. The fences of those above stay, each
 // relative to the folder that it was given for.
-func (s *Session) fence(o ChildOptions) error {
+func (s *Session) bindWrites(o ChildOptions) error {
 	if above := s.options.Files.Grants; above != nil && above.Dir == "" {
 		own := *above
 		own.Dir = s.parent.root()

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/handrail-tools/handrail/internal/netproxy"
@@ -18,9 +19,9 @@ import (
 	"github.com/handrail-tools/handrail/internal/process"
 	"github.com/handrail-tools/handrail/internal/sandbox"
 	"github.com/handrail-tools/handrail/internal/store"
+	"github.com/handrail-tools/handrail/internal/tools"
 	"github.com/handrail-tools/handrail/internal/tools/exec"
 	"github.com/handrail-tools/handrail/internal/witness"
-	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -81,7 +82,7 @@ const (
 
 // hasCommands reports whether the session has the tools that run commands.
 func (s *Session) hasCommands() bool {
-	return s.options.Workspace != "" && !s.options.Commands.Off && !s.options.NoBuiltins
+	return sandbox.Supported && s.options.Workspace != "" && !s.options.Commands.Off && !s.options.NoBuiltins
 }
 
 // confined reports whether a fence holds commands to the mode.
@@ -131,19 +132,70 @@ func (s *Session) openCommands(policies []*policy.Policy) error {
 		return err
 	}
 	o := s.options.Commands
-	fence, free := &lazyFence{options: sandbox.Options{Driver: o.Fence, Policy: held}}, &lazyFence{options: sandbox.Options{
+	s.fence = &lazyFence{options: sandbox.Options{Driver: o.Fence, Policy: held}}
+	if held.Mode != sandbox.FullAccess && s.confined() {
+		s.fence.hidden = s.hidden
+	}
+	free := &lazyFence{options: sandbox.Options{
 		Driver: sandbox.None,
 		Policy: sandbox.Policy{Mode: sandbox.FullAccess, Network: sandbox.NetOn, Workspace: s.root()},
 	}}
 	s.onClose(free.close)
-	s.onClose(fence.close)
+	s.onClose(s.fence.close)
 	s.onClose(s.commands.Close)
+	leave := free.open
+	if narrow, err := s.narrowCommands(policies, exec.Effects(held)); err != nil {
+		return err
+	} else if narrow {
+		leave = nil
+	}
 	s.kit = &exec.Kit{
-		Fence: fence.open, Free: free.open, Policy: held, Commands: s.commands, Writes: shellWrites(policies), Spool: dir,
+		Fence: s.fence.open, Free: leave, Policy: held, Commands: s.commands, Writes: shellWrites(policies), Spool: dir,
 		Environment: process.Environment{Pass: o.Pass, Set: o.Set, Secrets: s.secretValues()},
 		Keep:        s.keepOutput, Witness: s.witness, Check: o.Check, Formatters: o.Formatters,
 	}
 	return nil
+}
+
+// Warm builds the fence of the session's commands in the background, which the
+// first command would otherwise wait for: as long as starting Handrail once.
+// It is worth calling when the model has been shown its tools and thinks.
+// What keeps a fence from being built is told by the first command.
+func (s *Session) Warm() {
+	if s.fence != nil {
+		s.fence.warm()
+	}
+}
+
+// narrowCommands lets the tools that run commands declare what the fence lets a
+// command do, where that decides whether a policy admits them. Whoever denies
+// effect:network wants nothing to reach the network, and a command whose fence
+// holds no network does not. It reports whether one is declared so, here or
+// above: then no command may leave the fence.
+func (s *Session) narrowCommands(policies []*policy.Policy, can tool.Effects) (narrow bool, err error) {
+	admit := func(spec *tool.Spec) bool {
+		return !slices.ContainsFunc(policies, func(p *policy.Policy) bool { return !p.Decide(spec).Allowed })
+	}
+	if s.options.Commands.Fence == sandbox.None {
+		return false, nil // which holds nothing
+	}
+	for _, t := range tools.Commands() {
+		whole := t.Spec()
+		entry, ok := s.registry.Entry(whole.Name)
+		if !ok || entry.Options.Source != "" {
+			continue
+		}
+		now := *entry.Spec
+		now.Effects &= can
+		if now.Effects != entry.Spec.Effects && !admit(entry.Spec) && admit(&now) {
+			if err := s.registry.Replace(exec.Narrow(t, now.Effects), entry.Options); err != nil {
+				return false, fmt.Errorf("declaring %s for this session: %w", whole.Name, err)
+			}
+			narrow = true
+		}
+		narrow = narrow || entry.Spec.Effects != whole.Effects
+	}
+	return narrow, nil
 }
 
 // fencePolicy is what the fence holds: the mode, and the rules for files.
@@ -153,11 +205,14 @@ func (s *Session) fencePolicy() (sandbox.Policy, error) {
 		Mode: sandbox.Mode(s.judge.Mode()), Workspace: s.root(), Writable: o.Files.Granted, Unreadable: o.Files.Closed,
 		Protected: sandbox.DefaultProtected(), Network: o.Commands.Network, Limits: o.Commands.Limits,
 	}
-	if p.Network == "" && p.Mode != sandbox.FullAccess {
+	switch {
+	case p.Network != "":
+	case p.Mode == sandbox.FullAccess:
+		p.Network = sandbox.NetOn
+	case len(o.Commands.AllowHosts) > 0:
+		p.Network = sandbox.NetProxy
+	default:
 		p.Network = sandbox.NetLoopback
-		if len(o.Commands.AllowHosts) > 0 {
-			p.Network = sandbox.NetProxy
-		}
 	}
 	// What binds a tool to some files of the workspace cannot be said to the
 	// kernel, so that commands write nothing there.
@@ -166,8 +221,6 @@ func (s *Session) fencePolicy() (sandbox.Policy, error) {
 	}
 	if p.Mode == sandbox.FullAccess {
 		p.Protected, p.Unreadable = nil, nil
-	} else {
-		p.Unreadable = slices.Concat(p.Unreadable, hiddenFrom(p.Workspace, o.Files.Unreadable))
 	}
 	var errs []error
 	if p.Network == sandbox.NetProxy {
@@ -208,38 +261,6 @@ func (s *Session) approveHost() func(context.Context, netproxy.Target) (bool, er
 		})
 		return err == nil && answer.Allow && answer.Digest == digest, err
 	}
-}
-
-// maxHidden bounds the files that are hidden from commands because of a
-// pattern. Each is a mount.
-const maxHidden = 256
-
-// hiddenFrom lists what is there of the paths that patterns close to tools:
-// in the workspace, and in the home folder, where most secrets lie. A fence
-// holds paths and no patterns, so one that is made later is not among them.
-func hiddenFrom(root string, patterns []string) []string {
-	if patterns == nil {
-		patterns = workspace.DefaultUnreadable()
-	}
-	tops := []string{root}
-	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
-		tops = append(tops, home)
-	}
-	var found []string
-	for _, pattern := range patterns {
-		for _, top := range tops {
-			there, err := filepath.Glob(filepath.Join(top, filepath.FromSlash(pattern)))
-			if err != nil {
-				continue // which the workspace has said of it already
-			}
-			for _, path := range there {
-				if len(found) < maxHidden && !slices.Contains(found, path) {
-					found = append(found, path)
-				}
-			}
-		}
-	}
-	return found
 }
 
 func cutVariable(kv string) (name, value string, ok bool) {
@@ -287,11 +308,30 @@ func (s *Session) polish() func(context.Context, *tool.Call, []string) (further,
 // person hears of it once.
 type lazyFence struct {
 	options sandbox.Options
+	// hidden lists paths to hide beside those of the options. nil lists none.
+	hidden func(context.Context) ([]string, error)
 
-	mu     sync.Mutex
-	fence  sandbox.Fence
-	err    error
-	closed bool
+	mu      sync.Mutex
+	fence   sandbox.Fence
+	err     error
+	closed  bool
+	warming sync.WaitGroup
+	stop    atomic.Pointer[context.CancelFunc] // of the warming, without mu
+}
+
+// warm has the fence built beside what the caller does.
+func (l *lazyFence) warm() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || l.fence != nil || l.err != nil {
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	l.warming.Go(func() {
+		defer stop()
+		_, _ = l.open(ctx) // a command is told of the error
+	})
+	l.stop.Store(&stop)
 }
 
 func (l *lazyFence) open(ctx context.Context) (sandbox.Fence, error) {
@@ -303,7 +343,15 @@ func (l *lazyFence) open(ctx context.Context) (sandbox.Fence, error) {
 	case l.fence != nil || l.err != nil:
 		return l.fence, l.err
 	}
-	fence, err := sandbox.Open(ctx, l.options)
+	o := l.options
+	if l.hidden != nil {
+		hidden, err := l.hidden(ctx)
+		if err != nil {
+			return nil, err // the next time may be quicker
+		}
+		o.Policy.Unreadable = slices.Concat(o.Policy.Unreadable, hidden)
+	}
+	fence, err := sandbox.Open(ctx, o)
 	if err != nil {
 		if ctx.Err() == nil {
 			l.err = err
@@ -318,6 +366,10 @@ func (l *lazyFence) open(ctx context.Context) (sandbox.Fence, error) {
 }
 
 func (l *lazyFence) close() error {
+	defer l.warming.Wait()
+	if stop := l.stop.Load(); stop != nil {
+		(*stop)()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -242,6 +243,43 @@ func TestSessionCloseEndsCommands(t *testing.T) {
 	}
 }
 
+// TestWarm: the fence is there before the first command, is built once, and
+// goes with the session, whenever that is closed.
+func TestWarm(t *testing.T) {
+	fences := func() int {
+		out, _ := exec.Command("pgrep", "-c", "-P", strconv.Itoa(os.Getpid()), "-f", "^handrail-fence").Output() // status 1: none
+		n, _ := strconv.Atoi(strings.TrimSpace(string(out)))
+		return n
+	}
+	s := withCommands(t, handrail.Options{})
+	if n := fences(); n != 0 {
+		t.Fatalf("%d fences before anything was asked for", n)
+	}
+	for range 3 {
+		s.Warm()
+	}
+	for until := time.Now().Add(20 * time.Second); fences() == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("no fence was built")
+		}
+	}
+	if r := order(t, s, "shell", obj{"command": "true"}); !r.OK || fences() != 1 {
+		t.Errorf("%d fences: %s", fences(), r.Text)
+	}
+	if err := s.Close(); err != nil || fences() != 0 {
+		t.Errorf("closed: %v, %d fences", err, fences())
+	}
+	s.Warm()
+	for range 20 {
+		s := withCommands(t, handrail.Options{})
+		s.Warm()
+		if err := s.Close(); err != nil || fences() != 0 {
+			t.Fatalf("closed at once: %v, %d fences", err, fences())
+		}
+	}
+	open(t, handrail.Options{Workspace: t.TempDir(), Commands: handrail.CommandOptions{Off: true}}).Warm()
+}
+
 // TestLongOutputIsRecalled: the whole of what a command said can be had.
 func TestLongOutputIsRecalled(t *testing.T) {
 	s := withCommands(t, handrail.Options{})
@@ -312,6 +350,30 @@ func TestSecretsAreHiddenFromCommands(t *testing.T) {
 	}
 	if r := order(t, s, "shell", obj{"command": "cat plain"}); !strings.Contains(r.Text, "the content of it") {
 		t.Errorf("%s", r.Text)
+	}
+}
+
+// TestSecretsAreHiddenWhereverTheyLie: a folder with the signs of patterns in
+// its name, a file deep in it, and more matches than anybody would read.
+func TestSecretsAreHiddenWhereverTheyLie(t *testing.T) {
+	home, dir := t.TempDir(), filepath.Join(t.TempDir(), "[id]")
+	t.Setenv("HOME", home)
+	paths := []string{home + "/.vault-token", dir + "/.env", dir + "/packages/api/.env", dir + "/conf/top.key"}
+	for i := range 300 {
+		paths = append(paths, fmt.Sprintf("%s/decoys/%d.key", dir, i))
+	}
+	for _, path := range paths {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("the content of it"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := withCommands(t, handrail.Options{Workspace: dir, Files: handrail.WorkspaceOptions{Unreadable: []string{"*.key", ".env", ".vault-token"}}})
+	r := order(t, s, "shell", obj{"command": "cat ~/.vault-token; cat .env; cat packages/api/.env; cat decoys/*.key conf/*"})
+	if strings.Contains(r.Text, "the content of it") {
+		t.Errorf("%.500s", r.Text)
 	}
 }
 

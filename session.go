@@ -49,6 +49,7 @@ type Session struct {
 	commands *process.Table   // nil: the session runs no commands
 	witness  *witness.Witness // of what commands change; nil as commands
 	kit      *exec.Kit        // nil as commands
+	fence    *lazyFence       // where commands run; nil as commands
 	parent   *Session         // nil for a session that was opened by itself
 	children children
 

@@ -55,7 +55,7 @@ func TestREADMEShowsWhatHappens(t *testing.T) {
 			}
 			got.WriteString(line)
 			var both bytes.Buffer
-			run(context.Background(), &terminal{in: strings.NewReader(""), out: &both, err: &both}, strings.Fields(command))
+			run(context.Background(), &terminal{in: strings.NewReader(""), out: &both, err: &both}, typed(command))
 			got.Write(both.Bytes())
 		}
 	}
@@ -69,6 +69,15 @@ func TestREADMEShowsWhatHappens(t *testing.T) {
 	default:
 		t.Errorf("the README shows\n%s\nand the program prints\n%s", shown, printed)
 	}
+}
+
+// typed splits a command line as a shell does that knows single quotes alone.
+func typed(line string) []string {
+	words := regexp.MustCompile(`(?:[^\s']|'[^']*')+`).FindAllString(line, -1)
+	for i, word := range words {
+		words[i] = strings.ReplaceAll(word, "'", "")
+	}
+	return words
 }
 
 // steadyIDs gives the changes that a text names, which have other ids each
@@ -104,6 +113,11 @@ func TestREADMESettingsAreValid(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "read_file") || strings.Contains(out.String(), "write_file") {
 		t.Errorf("the provider's policy does not hold:\n%s", out.String())
+	}
+	// The network is denied, and a command behind its fence has none.
+	out.Reset()
+	if code := run(t.Context(), &terminal{out: &out, err: &complaints}, args[:5]); code != exitOK || !strings.Contains(out.String(), "shell") {
+		t.Errorf("exit code %d: %s\n%s", code, complaints.String(), out.String())
 	}
 }
 

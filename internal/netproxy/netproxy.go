@@ -125,7 +125,13 @@ func New(c Config) (*Proxy, error) {
 		// Proxy stays nil: the machine's own proxy would resolve names again.
 	}
 	p.forward = &httputil.ReverseProxy{
-		Rewrite:      func(r *httputil.ProxyRequest) { r.Out.Host = r.Out.URL.Host },
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.Host = r.Out.URL.Host
+			// What is upgraded would be a tunnel without the bounds of ours, and a
+			// host that upgrades without being asked is answered with an error.
+			r.Out.Header.Del("Connection")
+			r.Out.Header.Del("Upgrade")
+		},
 		Transport:    p.transport,
 		ErrorHandler: p.forwardFailed,
 	}

@@ -29,7 +29,9 @@
 // list, effect:exec matches every tool that may start a program. In an allow
 // list, the effect entries together state what a tool may do at most:
 // ["effect:read", "effect:network"] admits the tools that do nothing beyond
-// reading and reaching the network.
+// reading and reaching the network. What a tool may do can depend on the
+// session: a command behind a fence that holds no network declares none, where
+// that is what decides, so that denying effect:network leaves it.
 //
 // # Tiers
 //

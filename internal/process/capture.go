@@ -125,7 +125,7 @@ func (c *Capture) closeSpool() {
 	name := c.spool.Name()
 	_ = c.spool.Close()
 	_ = os.Remove(name)
-	c.spool, c.whole = nil, 0
+	c.spool, c.whole, c.capped = nil, 0, false
 }
 
 // finish ends the output.
@@ -158,13 +158,34 @@ func (c *Capture) describe(text string) string {
 // Take returns what came since the last time, and the line that is not
 // finished, and how many bytes of it were not kept.
 func (c *Capture) Take() (text string, omitted int64) {
+	text, omitted, _ = c.TakeWhole(nil)
+	return text, omitted
+}
+
+// TakeWhole is [Capture.Take] for one who also wants what the text leaves out:
+// where some bytes of it are not kept, use is called with all that came since
+// the last time, as by [Capture.Whole]. nil is not called. The error is that
+// of use.
+func (c *Capture) TakeWhole(use func(r *io.SectionReader, capped bool) error) (text string, omitted int64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.binary != "" {
-		return c.describe(""), 0
+		return c.describe(""), 0, nil
 	}
+	if use != nil && c.spool != nil && c.kept.omitted() > 0 {
+		err = use(io.NewSectionReader(c.spool, 0, c.whole), c.capped)
+	}
+	c.closeSpool()
 	text, omitted = c.kept.take()
-	return text + string(c.filter.TakePartial()), omitted
+	return text + string(c.filter.TakePartial()), omitted, err
+}
+
+// Last returns the last n bytes of the finished lines that came since the last
+// time, or all where there are fewer.
+func (c *Capture) Last(n int) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.kept.last(n)
 }
 
 // Size returns how many bytes were written.
@@ -177,13 +198,13 @@ func (c *Capture) Size() int64 {
 // Whole calls use with the whole output where Text does not have it, and
 // reports false where there is no more than Text has. capped says that there
 // was more than [MaxSpool].
-func (c *Capture) Whole(use func(r io.ReadSeeker, size int64, capped bool) error) (bool, error) {
+func (c *Capture) Whole(use func(r *io.SectionReader, capped bool) error) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.spool == nil || c.kept.omitted() == 0 {
 		return false, nil
 	}
-	return true, use(io.NewSectionReader(c.spool, 0, c.whole), c.whole, c.capped)
+	return true, use(io.NewSectionReader(c.spool, 0, c.whole), c.capped)
 }
 
 // Close frees the file. What still comes is kept as before, but no longer

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"net/url"
 	"os"
 	"slices"
@@ -58,8 +59,8 @@ type Environment struct {
 	Pass []string
 	// Set are variables with a value, "NAME=value", that come last.
 	Set []string
-	// Secrets are values that are never passed on, whatever their variable is
-	// called, unless it is named in Pass.
+	// Secrets are values that are never passed on, as a whole or within
+	// another, whatever their variable is called, unless it is named in Pass.
 	Secrets []string
 	// From is the environment that is looked at; nil means that of this
 	// process.
@@ -85,7 +86,7 @@ func (e Environment) Build(interactive bool) (env, withheld []string) {
 			withheld = append(withheld, name)
 		case slices.Contains(e.Pass, name):
 			values[name] = value
-		case IsSecretName(name) || slices.Contains(e.Secrets, value) || hasUserinfo(value):
+		case IsSecretName(name) || e.holdsSecret(value) || hasUserinfo(value):
 			withheld = append(withheld, name)
 		case matches(inherited, name):
 			values[name] = value
@@ -103,16 +104,44 @@ func (e Environment) Build(interactive bool) (env, withheld []string) {
 	return env, withheld
 }
 
+func (e Environment) holdsSecret(value string) bool {
+	return slices.ContainsFunc(e.Secrets, func(secret string) bool { return secret != "" && strings.Contains(value, secret) })
+}
+
+// Override returns env with the variables of with, each of which takes the
+// place of one of the same name: of two, some programs take the first and some
+// the last.
+func Override(env, with []string) []string {
+	names := map[string]bool{}
+	for _, kv := range with {
+		name, _, _ := strings.Cut(kv, "=")
+		names[name] = true
+	}
+	out := make([]string, 0, len(env)+len(with))
+	for _, kv := range env {
+		if name, _, _ := strings.Cut(kv, "="); !names[name] {
+			out = append(out, kv)
+		}
+	}
+	return append(out, with...)
+}
+
 // defaults are the variables that this package sets.
 func defaults(values map[string]string, interactive bool) []string {
 	set := slices.Clone(fixed)
 	if interactive {
 		set = append(set, "TERM=xterm-256color")
 	} else {
-		set = append(set, "TERM=dumb", "NO_COLOR=1")
+		// Git fails where it wants an editor and has a dumb terminal. With this
+		// one it takes the message that it would have offered, and refuses an
+		// empty one.
+		set = append(set, "TERM=dumb", "NO_COLOR=1", "GIT_EDITOR=true")
 	}
-	if values["LANG"] == "" && values["LC_ALL"] == "" {
-		set = append(set, "LANG=C.UTF-8")
+	switch cmp.Or(values["LC_ALL"], values["LC_CTYPE"], values["LANG"]) {
+	case "", "C", "POSIX":
+		// Programs would replace every character that is not ASCII. This is the
+		// same in all else, and what Codex sets.
+		set = append(set, "LC_ALL=C.UTF-8")
 	}
 	if values["PATH"] == "" {
 		set = append(set, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")

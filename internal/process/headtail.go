@@ -94,3 +94,12 @@ func (b *headTail) take() (text string, omitted int64) {
 	b.head, b.tail, b.cut = b.head[:0], b.tail[:0], 0
 	return text, omitted
 }
+
+// last returns the last n bytes that are kept, or all where there are fewer.
+func (b *headTail) last(n int) string {
+	tail := b.tail[max(len(b.tail)-n, 0):]
+	if len(tail) == n || b.cut > 0 {
+		return string(tail)
+	}
+	return string(b.head[max(len(b.head)+len(tail)-n, 0):]) + string(tail)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -47,8 +48,8 @@ type Options struct {
 	// Head and Tail are how much of the output is kept, in bytes; 0 means
 	// [DefaultHead] and [DefaultTail].
 	Head, Tail int
-	// Spool is the folder in which the whole of a long output is kept until
-	// Close, or "".
+	// Spool is the folder in which the whole of a long output is kept until it
+	// is taken or Close, or "".
 	Spool string
 	// Limit is how long the command may run before it is stopped with all that
 	// it started. 0 means for ever.
@@ -183,7 +184,7 @@ func (p *Process) run(o *Options) {
 	if t := p.proc.Terminal(); t != nil {
 		p.screen = newScreen(o.Spec.Terminal, t)
 		p.reads, p.stdin = []*os.File{t}, t
-		p.pump(t, p.screen, live)
+		p.pump(t, io.MultiWriter(p.screen, p.output), live)
 	} else {
 		p.pump(p.reads[0], p.output, live)
 		if p.errout != nil {
@@ -279,7 +280,8 @@ func (p *Process) Left() bool {
 	}
 }
 
-// Output is what the command writes; of one with a terminal see [Process.Screen].
+// Output is what the command writes. Of one with a terminal it has what passed,
+// line by line; what a person sees there is [Process.Screen].
 func (p *Process) Output() *Capture { return p.output }
 
 // Errors is what it writes to its second output, where the two are kept apart,
@@ -308,7 +310,7 @@ func (p *Process) Stop(why string) error {
 		p.stopped = why
 	}
 	_ = p.Signal(syscall.SIGTERM)
-	_ = p.proc.Signal(syscall.SIGCONT) // one that is stopped could not end
+	_ = p.proc.Signal(resume) // one that is stopped could not end
 	gone := make(chan struct{})
 	go func() {
 		<-p.proc.Gone()

@@ -6,8 +6,6 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // pieces are kept because a short command would spend more on one than on all
@@ -70,7 +68,7 @@ func readReady(from *os.File, buf []byte, take func([]byte)) {
 	for total := 0; total < maxReady; {
 		n := 0
 		err := raw.Read(func(fd uintptr) bool {
-			n, err = unix.Read(int(fd), buf)
+			n, err = readNow(fd, buf)
 			return true
 		})
 		if err != nil || n <= 0 {

@@ -111,8 +111,28 @@ func TestEnvironment(t *testing.T) {
 	if got := strings.Join(withheld, " "); got != "BASH_FUNC_x%% GIT_DIR GOPROXY LD_LIBRARY_PATH PYTHONPATH SECRET_THING ld_preload" {
 		t.Errorf("withheld %q", got)
 	}
-	if env, _ := (Environment{From: []string{}}).Build(true); !slices.Contains(env, "TERM=xterm-256color") || !slices.Contains(env, "LANG=C.UTF-8") {
-		t.Errorf("%q", env)
+	for _, c := range []struct {
+		from        []string
+		interactive bool
+		has, hasNot []string
+	}{
+		{[]string{}, true, []string{"TERM=xterm-256color", "LC_ALL=C.UTF-8", "PAGER=cat"}, []string{"NO_COLOR=1", "GIT_EDITOR=true"}},
+		{[]string{"LANG=C"}, false, []string{"TERM=dumb", "NO_COLOR=1", "LC_ALL=C.UTF-8", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_EDITOR=true", "GIT_OPTIONAL_LOCKS=0"}, nil},
+		{[]string{"LANG=de_DE.UTF-8", "LC_ALL=POSIX"}, false, []string{"LC_ALL=C.UTF-8"}, []string{"LC_ALL=POSIX"}},
+		{[]string{"LC_CTYPE=en_US.UTF-8"}, false, []string{"LC_CTYPE=en_US.UTF-8"}, []string{"LC_ALL=C.UTF-8"}},
+		{[]string{"LANG=ja_JP.UTF-8", "TERM=xterm", "PAGER=less", "GIT_EDITOR=vim"}, false, []string{"LANG=ja_JP.UTF-8", "TERM=dumb", "PAGER=cat", "GIT_EDITOR=true"}, []string{"LC_ALL=C.UTF-8"}},
+	} {
+		env, _ := (Environment{From: c.from}).Build(c.interactive)
+		for _, kv := range c.has {
+			if !slices.Contains(env, kv) {
+				t.Errorf("%q, interactive %v: %s is missing in %q", c.from, c.interactive, kv, env)
+			}
+		}
+		for _, kv := range c.hasNot {
+			if slices.Contains(env, kv) {
+				t.Errorf("%q, interactive %v: %s is in %q", c.from, c.interactive, kv, env)
+			}
+		}
 	}
 	for name, secret := range map[string]bool{"API_KEY": true, "OPENAI_API_KEY": true, "MYTOKEN": false, "MY_TOKEN": true, "KEYBOARD": false, "PATH": false, "DB_PASSWORD": true, "XAUTHORITY": false, "apikey2": true} {
 		if IsSecretName(name) != secret {
@@ -131,6 +151,11 @@ func TestHeadTail(t *testing.T) {
 			b.write([]byte(piece))
 		}
 		text := all.String()
+		for _, n := range []int{0, 1, 5, 10} {
+			if got := b.last(n); got != text[max(0, len(text)-n):] {
+				t.Errorf("%v: the last %d are %q of %q", sizes, n, got, text)
+			}
+		}
 		got := b.text()
 		if len(text) <= 20 {
 			if got != text || b.omitted() != 0 {

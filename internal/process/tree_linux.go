@@ -116,11 +116,14 @@ func self() (string, error) {
 
 // orphans returns the living processes of the command that were given to this
 // process, and reaps those that have ended.
-func (t *tree) orphans() []int {
+func (t *tree) orphans() []int { return t.among(children()) }
+
+// among is orphans of a list of this process's children.
+func (t *tree) among(children []int) []int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var found []int
-	for _, pid := range children() {
+	for _, pid := range children {
 		state, began, _, ok := look(pid)
 		switch {
 		case !ok || t.proc != nil && pid == t.proc.Pid():
@@ -185,10 +188,21 @@ func (t *tree) kill() {
 	if t == nil {
 		return
 	}
-	for until := time.Now().Add(killFor); t.left() && time.Now().Before(until); {
+	for until := time.Now().Add(killFor); time.Now().Before(until); {
+		// The kernel's list of children misses some while others end, so that it
+		// is believed when there are none at all; else all of /proc is asked.
+		if !t.left() && (childless() || len(t.among(childrenOf(os.Getpid()))) == 0) {
+			return
+		}
 		t.signal(syscall.SIGKILL)
 		time.Sleep(2 * time.Millisecond)
 	}
+}
+
+// childless says that this process has no child.
+func childless() bool {
+	err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return errors.Is(err, unix.ECHILD)
 }
 
 // send signals a process if it is still the one that began then.
@@ -205,7 +219,7 @@ func send(pid int, began uint64, sig syscall.Signal) {
 
 // children lists the direct children of this process.
 func children() []int {
-	if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil); errors.Is(err, unix.ECHILD) {
+	if childless() {
 		return nil // the common case costs one system call
 	}
 	tasks, err := os.ReadDir("/proc/self/task")
@@ -281,10 +295,19 @@ func look(pid int) (state byte, began uint64, parent int, ok bool) {
 	return f[0][0], began, parent, err == nil && err2 == nil
 }
 
+// startFor is how long a program may take to get its environment, which is
+// empty for a moment while it takes the place of another.
+const startFor = 20 * time.Millisecond
+
 // bears reports whether the environment that a process began with has the
 // variable.
 func bears(pid int, mark string) bool {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	name := "/proc/" + strconv.Itoa(pid) + "/environ"
+	data, err := os.ReadFile(name)
+	for until := time.Now().Add(startFor); err == nil && len(data) == 0 && time.Now().Before(until); {
+		time.Sleep(time.Millisecond)
+		data, err = os.ReadFile(name)
+	}
 	return err == nil && bytes.Contains(append([]byte{0}, data...), []byte("\x00"+mark+"\x00"))
 }
 

@@ -28,3 +28,6 @@ func Contained(f sandbox.Fence) bool { return f.Report().Driver == sandbox.Conta
 
 // EndStrays does nothing here.
 func EndStrays(context.Context) int { return 0 }
+
+// AwaitsInput says nothing here: only Linux tells what a process waits for.
+func (p *Process) AwaitsInput() bool { return false }

@@ -22,15 +22,11 @@ func openBubblewrap(ctx context.Context, p Policy) (Fence, error) {
 	case p.Mode == FullAccess:
 		return no("it is not used in full-access mode", nil)
 	}
-	if err := p.crossesLink(); err != nil {
-		return nil, err
-	}
 	bwrap, err := findProgram("bwrap", p)
 	if err != nil {
 		return no("it is not installed", err)
 	}
 	f := &direct{report: Report{Driver: Bubblewrap, Policy: p, Env: []string{"HANDRAIL_SANDBOX=" + string(Bubblewrap)}, Open: []string{
-		"There is no Landlock on top: a file that is handed to a command as a descriptor can be opened again for writing.",
 		"Unix sockets that a program outside binds in a readable folder while a command runs can be reached by it, where unix sockets are allowed.",
 		"PID 1 of each command is bwrap itself, which the command may look into.",
 		"A command lives on when this process is killed in the very moment in which bwrap starts it.",
@@ -43,6 +39,9 @@ func openBubblewrap(ctx context.Context, p Policy) (Fence, error) {
 	f.release = places.remove
 	code := seccompFilter(p)
 	f.wrap = func(s *Spec) error {
+		if err := s.noFiles(); err != nil {
+			return err
+		}
 		args := bubblewrapArgs(p, s.Dir)
 		if code != nil {
 			file, err := inMemory(code)
@@ -61,6 +60,23 @@ func openBubblewrap(ctx context.Context, p Policy) (Fence, error) {
 		return no("a trial command did not run", err)
 	}
 	return f, nil
+}
+
+// noFiles refuses regular files for a command: there is no Landlock on top of
+// bubblewrap, and a file that was handed over as a descriptor is on a mount of
+// outside, where it could be opened again for writing.
+func (s *Spec) noFiles() error {
+	for _, f := range []*os.File{s.Stdin, s.Stdout, s.Stderr} {
+		if f == nil {
+			continue
+		}
+		if info, err := f.Stat(); err != nil {
+			return fmt.Errorf("files of a command: %w", err)
+		} else if info.Mode().IsRegular() {
+			return fmt.Errorf("in the fence %s a command gets pipes and no files: %s could be opened again for writing", Bubblewrap, f.Name())
+		}
+	}
+	return nil
 }
 
 // bubblewrapArgs returns the arguments for a command in dir. The order is that
@@ -100,8 +116,13 @@ func bubblewrapArgs(p Policy, dir string) []string {
 		for _, path := range writable {
 			args = append(args, "--bind-try", path, path)
 		}
+		for _, path := range p.pinned() {
+			args = append(args, "--bind", path, path)
+		}
 		for _, step := range p.lockSteps() {
-			args = append(args, map[bool]string{true: "--ro-bind", false: "--bind"}[step.last], step.path, step.path)
+			if step.last {
+				args = append(args, "--ro-bind", step.path, step.path)
+			}
 		}
 	}
 	for _, path := range p.Unreadable {
@@ -114,8 +135,8 @@ func bubblewrapArgs(p Policy, dir string) []string {
 		}
 	}
 	if p.UnixSockets {
-		for _, path := range machineSockets() {
-			if real, err := filepath.EvalSymlinks(path); err == nil && !p.open(real) {
+		for _, s := range machineSockets() {
+			if real, err := filepath.EvalSymlinks(s.path); err == nil && !p.open(real) {
 				args = append(args, "--ro-bind", os.DevNull, real)
 			}
 		}
@@ -153,4 +174,34 @@ func (p Policy) lockSteps() []lockStep {
 		}
 	}
 	return steps
+}
+
+// pinned lists the folders that become mounts for the sake of what lies in
+// them, the highest first: those on the way to a protected path, and those
+// between a writable folder and a hidden path, which a rename would bring under
+// another name.
+func (p Policy) pinned() []string {
+	var list []string
+	for _, step := range p.lockSteps() {
+		if !step.last {
+			list = append(list, step.path)
+		}
+	}
+	for _, hidden := range p.Unreadable {
+		if _, err := os.Lstat(hidden); err != nil {
+			continue
+		}
+		for _, root := range append([]string{p.Workspace}, p.Writable...) {
+			for dir := filepath.Dir(hidden); dir != root && within(dir, root) && !p.locks(dir); dir = filepath.Dir(dir) {
+				list = append(list, dir)
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// locks says that path lies in a protected one, which cannot be renamed.
+func (p Policy) locks(path string) bool {
+	return slices.ContainsFunc(p.Protected, func(rel string) bool { return within(path, filepath.Join(p.Workspace, rel)) })
 }

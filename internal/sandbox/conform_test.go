@@ -1,3 +1,5 @@
+//go:build unix
+
 package sandbox
 
 import (
@@ -427,5 +429,27 @@ func (echoServer) Serve(l net.Listener) error {
 		}
 		_, _ = io.WriteString(c, "door\n")
 		_ = c.Close()
+	}
+}
+
+// TestBubblewrapHandsNoFilesOver: what a command could open again for writing
+// past the mounts is refused before it starts.
+func TestBubblewrapHandsNoFilesOver(t *testing.T) {
+	root, outside := workspace(t)
+	f := open(t, Bubblewrap, Policy{Mode: WorkspaceWrite, Workspace: root})
+	name := filepath.Join(outside, "in")
+	if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	for _, s := range []Spec{{Stdin: in}, {Stdout: in}, {Stderr: in}} {
+		s.Path, s.Argv = "/bin/true", []string{"true"}
+		if p, err := f.Start(t.Context(), s); p != nil || err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%+v: %v", s, err)
+		}
 	}
 }

@@ -152,6 +152,9 @@ func containerMounts(p Policy) []string {
 		for _, path := range p.Writable {
 			mount(path, path, false)
 		}
+		for _, path := range p.pinned() {
+			mount(path, path, false)
+		}
 		for _, step := range p.lockSteps() {
 			if step.last {
 				mount(step.path, step.path, true)

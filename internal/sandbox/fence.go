@@ -15,12 +15,13 @@ type Fence interface {
 	// command. The files of the Spec may be closed as soon as Start returns. An
 	// error means that nothing runs; one that wraps os.ErrNotExist or
 	// os.ErrPermission speaks of the command's own program or folder, any other of
-	// the fence.
+	// the fence. Signals that this process ignores are at their defaults for a
+	// command in namespaces, and stay ignored with the other drivers.
 	Start(ctx context.Context, s Spec) (Proc, error)
 	// Report says which driver it is, and what it does not hold.
 	Report() Report
 	// Close kills whatever still runs inside and takes the fence down. It returns
-	// when nothing is left. A second Close does nothing.
+	// when nothing is left, or with an error about what cannot be killed. A second Close does nothing.
 	Close() error
 
 	// passed sets Report.Passed, before anybody else has the fence.
@@ -74,7 +75,8 @@ type Proc interface {
 	// Signal sends sig to every process of the command. It is not an error when
 	// none is left.
 	Signal(sig syscall.Signal) error
-	// Kill kills every process of the command and returns when they are gone.
+	// Kill kills every process of the command and returns when they are gone. An
+	// error says that some are not, and cannot be killed from here.
 	Kill() error
 	// Wait waits for the end of the command's first process. An error means that
 	// the fence failed, and nothing is known about the end.

@@ -15,6 +15,18 @@ type filterPolicy struct {
 	// streamsOnly allows internet sockets for plain TCP alone, where Landlock
 	// watches connect and knows of no other protocol.
 	streamsOnly bool
+	// ownIPC allows System V and POSIX message queues, segments and semaphores,
+	// where the fence has an IPC namespace, so that they are not the machine's.
+	ownIPC bool
+}
+
+// sharedIPC are the calls that reach what the processes of a machine share under
+// numbers and names that are no paths.
+func sharedIPC() []uint32 {
+	return []uint32{
+		unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
+		unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+	}
 }
 
 // refused are system calls that no development tool needs and that reach past
@@ -40,6 +52,11 @@ func refused() []uint32 {
 // newNamespaces are the flags of clone and unshare that make a namespace. In a
 // user namespace of its own a command would have every capability again.
 const newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+
+// refusedClone are the flags that clone refuses. With CLONE_PARENT a command
+// would make a sibling of itself: a child of the process that started it, which
+// waits for the command alone, and takes its slot for empty when it ended.
+const refusedClone = newNamespaces | unix.CLONE_PARENT
 
 // assembler writes classic BPF.
 type assembler struct{ code []byte }
@@ -83,11 +100,15 @@ func filter(p filterPolicy) []byte {
 	// is told that there is no clone3 takes clone.
 	a.equal(unix.SYS_CLONE3, 0, 1)
 	a.fail(unix.ENOSYS)
-	for _, n := range refused() {
+	list := refused()
+	if !p.ownIPC {
+		list = append(list, sharedIPC()...)
+	}
+	for _, n := range list {
 		a.equal(n, 0, 1)
 		a.fail(unix.EPERM)
 	}
-	for _, c := range []struct{ number, flags uint32 }{{unix.SYS_CLONE, newNamespaces}, {unix.SYS_UNSHARE, newNamespaces | unix.CLONE_NEWTIME}} {
+	for _, c := range []struct{ number, flags uint32 }{{unix.SYS_CLONE, refusedClone}, {unix.SYS_UNSHARE, newNamespaces | unix.CLONE_NEWTIME}} {
 		a.equal(c.number, 0, 4)
 		a.arg(0)
 		a.bits(c.flags, 0, 1)

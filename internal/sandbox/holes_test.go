@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -91,6 +92,42 @@ func TestReplacedMasks(t *testing.T) {
 
 // TestLaterSockets holds that a socket that was bound after the fence was built
 // cannot be reached by the next command.
+// TestHiddenBelowWhatIsMissing holds that a hidden file is hidden although the
+// folders that it lies in were made later, while a command runs.
+func TestHiddenBelowWhatIsMissing(t *testing.T) {
+	root, outside := workspace(t)
+	secret := filepath.Join(outside, "a/b/secret")
+	f := open(t, Namespaces, Policy{Mode: WorkspaceWrite, Workspace: root, Unreadable: []string{secret}})
+	p, out := start(t, f, "until test -e "+secret+"; do sleep 0.01; done; sleep 0.3; cat "+secret)
+	write(t, secret, "the content of it")
+	if _, err := p.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if said, _ := io.ReadAll(out); strings.Contains(string(said), "the content of it") {
+		t.Errorf("%s", said)
+	}
+}
+
+// TestHiddenInAnotherFolder holds that a hidden file is hidden although a folder
+// on the way to it was replaced by another.
+func TestHiddenInAnotherFolder(t *testing.T) {
+	root, outside := workspace(t)
+	secret := filepath.Join(outside, "a/b/secret")
+	write(t, secret, "the old content")
+	f := open(t, Namespaces, Policy{Mode: WorkspaceWrite, Workspace: root, Unreadable: []string{secret}})
+	write(t, filepath.Join(outside, "new/b/secret"), "the content of it")
+	for _, move := range [][2]string{{"a", "old"}, {"new", "a"}} {
+		if err := os.Rename(filepath.Join(outside, move[0]), filepath.Join(outside, move[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if r := sh(t, f, "cat "+secret); r.Code == 0 || strings.Contains(r.out, "content") {
+			t.Errorf("%s", r.out)
+		}
+	}
+}
+
 func TestLaterSockets(t *testing.T) {
 	root, outside := workspace(t)
 	listen := func(path string) {
@@ -123,6 +160,14 @@ func TestLaterSockets(t *testing.T) {
 			}
 			if !reach(f, mine) {
 				t.Error("a socket in the workspace was not reached")
+			}
+			// A daemon that starts again binds the same name.
+			if err := os.Remove(first); err != nil {
+				t.Fatal(err)
+			}
+			listen(first)
+			if reach(f, first) {
+				t.Error("a socket that was bound again was reached")
 			}
 		})
 	}
@@ -503,6 +548,20 @@ func sleeper(how string) {
 		return
 	}
 	time.Sleep(time.Hour)
+}
+
+// TestIgnoredSignals: what this process ignores, as all that nohup starts does,
+// its commands do not.
+func TestIgnoredSignals(t *testing.T) {
+	ignored := []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTSTP, syscall.SIGPIPE}
+	signal.Ignore(ignored...)
+	defer signal.Reset(ignored...)
+	root, _ := workspace(t)
+	f := open(t, Namespaces, Policy{Mode: WorkspaceWrite, Workspace: root})
+	const script = `for s in HUP INT PIPE TSTP; do trap "printf $s," $s; kill -$s $$; done; grep SigIgn /proc/self/status`
+	if r := sh(t, f, script); r.out != "HUP,INT,PIPE,TSTP,SigIgn:\t0000000000000000\n" {
+		t.Errorf("%q", r.out)
+	}
 }
 
 // TestLimitsAreThereFromTheStart: a limit holds for what a command starts with

@@ -59,9 +59,9 @@ func (h *hostProc) run(s Spec, p Policy, files []*os.File, started chan<- error)
 	}
 }
 
-// sweep kills what is left of the command.
+// sweep kills what is left of the command, as far as it can be killed.
 func (h *hostProc) sweep() {
-	for len(members(h.pid)) > 0 {
+	for until := time.Now().Add(killFor); len(members(h.pid)) > 0 && time.Now().Before(until); {
 		signalTree(h.pid, syscall.SIGKILL)
 		time.Sleep(time.Millisecond)
 	}

@@ -177,7 +177,9 @@ func landlockOpen(p Policy, abi int) []string {
 	if len(p.Protected) > 0 && p.Mode == WorkspaceWrite {
 		open = append(open, "Protected paths in the workspace can be changed by commands; which ones were is told when a command ends.")
 	}
-	open = append(open, "The root folder, and those above hidden paths, cannot be listed.")
+	open = append(open, "The root folder, and those above hidden paths, cannot be listed.",
+		"Hidden folders can be entered, and size and times of a hidden file asked for by its name; what is in it cannot be read.",
+		"Shared memory, queues and semaphores of System V and POSIX are refused, because they are the machine's.")
 	if p.UnixSockets && abi < abiUnix {
 		open = append(open, fmt.Sprintf("Unix sockets outside the workspace can be reached (Landlock ABI %d; %d holds them).", abi, abiUnix))
 	}
@@ -201,8 +203,7 @@ func landlockOpen(p Policy, abi int) []string {
 	return open
 }
 
-// seccompFilter returns the filter for a fence whose network namespace holds
-// the rest.
+// seccompFilter returns the filter for a fence whose namespaces hold the rest.
 func seccompFilter(p Policy) []byte {
-	return filter(filterPolicy{families: families(p, p.Network != NetOff)})
+	return filter(filterPolicy{families: families(p, p.Network != NetOff), ownIPC: true})
 }

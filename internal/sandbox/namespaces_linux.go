@@ -56,9 +56,6 @@ func openNamespaces(ctx context.Context, p Policy) (Fence, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := p.crossesLink(); err != nil {
-		return nil, err
-	}
 	abi := landlockABI()
 	plan, open := planFor(p, abi)
 	f := &spaces{exited: make(chan struct{}), sock: -1}
@@ -71,8 +68,14 @@ func openNamespaces(ctx context.Context, p Policy) (Fence, error) {
 		f.places.remove()
 		return nil, err
 	}
-	plan.Hidden = append(plan.Hidden, f.watch.sockets()...)
-	if err := f.boot(plan); err != nil {
+	sockets, err := f.watch.sockets()
+	if err == nil {
+		plan.Hidden = append(plan.Hidden, sockets...)
+		err = f.boot(plan)
+	} else {
+		close(f.exited)
+	}
+	if err != nil {
 		_ = f.Close() // the error that matters is the first
 		return nil, err
 	}
@@ -205,15 +208,19 @@ func (f *spaces) question(msg []byte) (*boot.Buf, []int, error) {
 	return &boot.Buf{B: append([]byte(nil), body.B...)}, files, nil
 }
 
-// paths asks the fence process to hide or lock paths.
-func (f *spaces) paths(kind byte, list []string) error {
+// paths asks the fence process to hide or lock paths, and returns those that
+// were not there.
+func (f *spaces) paths(kind byte, list []string) (missing []string, err error) {
 	if len(list) == 0 {
-		return nil
+		return nil, nil
 	}
 	b := &boot.Buf{B: []byte{kind}}
 	b.List(list)
-	_, _, err := f.question(b.B)
-	return err
+	body, _, err := f.question(b.B)
+	if err != nil {
+		return nil, err
+	}
+	return body.TakeList(), nil
 }
 
 // note adds what a slot could not have to the report, once.

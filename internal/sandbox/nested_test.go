@@ -103,11 +103,11 @@ func TestF101F117F120_WhatAContainerTakesAway(t *testing.T) {
 		name, script, want, not string
 		driver                  Driver
 	}{
-		{"masked /proc", "mount -t tmpfs x /proc/fs && exec unshare -U --map-root-user " + program, "names of processes outside", "refused", Namespaces},
+		{"masked /proc", "mount -t tmpfs x /proc/fs && exec unshare -U --map-root-user " + program, "names of processes outside", "refused:", Namespaces},
 		{"no user namespaces", "exec unshare -Ur sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec " + program + "'", "driver landlock", "", Auto},
 		{"no user namespaces, explicit", "exec unshare -Ur sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec " + program + "'", "max_user_namespaces", "driver", Namespaces},
-		{"root without CAP_SETFCAP", "exec setpriv --bounding-set -setfcap,-sys_admin --inh-caps -all " + program, "", "refused", Auto},
-		{"root without any capability", "exec setpriv --bounding-set -all --inh-caps -all " + program, "", "refused", Auto},
+		{"root without CAP_SETFCAP", "exec setpriv --bounding-set -setfcap,-sys_admin --inh-caps -all " + program, "", "refused:", Auto},
+		{"root without any capability", "exec setpriv --bounding-set -all --inh-caps -all " + program, "", "refused:", Auto},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := user(exec.Command("/bin/sh", "-c", c.script))

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -119,12 +120,14 @@ func (f *direct) Close() error {
 		live = append(live, p)
 	}
 	f.mu.Unlock()
+	var bad []error
 	for _, p := range live {
-		_ = p.Kill() // what is already gone cannot be killed
-		<-p.Gone()
+		if err := p.Kill(); err != nil {
+			bad = append(bad, err)
+		}
 	}
 	if !was && f.release != nil {
 		f.release()
 	}
-	return nil
+	return errors.Join(bad...)
 }

@@ -17,8 +17,12 @@ type placeholder struct {
 }
 
 // holdPlaces makes an empty folder for each protected folder whose parent is
-// there. A workspace that cannot be written to needs none.
+// there. A workspace that cannot be written to needs none. A policy that
+// crosses a link is refused, since the folder would be made where it leads.
 func holdPlaces(p Policy) (placeholders, error) {
+	if err := p.crossesLink(); err != nil {
+		return nil, err
+	}
 	if p.Mode == ReadOnly {
 		return nil, nil
 	}

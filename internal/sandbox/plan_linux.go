@@ -59,7 +59,7 @@ func planFor(p Policy, abi int) (*boot.Plan, []string) {
 	}
 	writable := append([]string{"/tmp", "/var/tmp", "/dev/shm"}, plan.Writable...)
 	plan.Ruleset = rulesetFor(p, abi, writable, []string{"/dev"}, 0)
-	plan.Filter = filter(filterPolicy{families: families(p, p.Network != NetOff)})
+	plan.Filter = seccompFilter(p)
 	limits := p.Limits
 	limits.Processes = 0 // counted by the PID namespace, which root cannot step over
 	for what, n := range rlimits(limits) {

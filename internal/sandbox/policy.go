@@ -102,7 +102,7 @@ func DefaultProtected() []string {
 
 // maxPaths bounds each list of paths in a policy: every one is a mount, and a
 // mount namespace is copied for each slot.
-const maxPaths = 512
+const maxPaths = 4096
 
 // normal returns the policy with every default spelled out and every path
 // clean, or an error that names all that is wrong with it.

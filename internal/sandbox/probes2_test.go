@@ -120,6 +120,25 @@ func processProbes() []probe {
 			_, err := callN(unix.SYS_SHMGET, uintptr(s.shmKey), 0, 0)
 			return err
 		}},
+		{"map a System V segment by its number", func(s *scene) error {
+			_, err := callN(unix.SYS_SHMAT, uintptr(s.shmID), 0, unix.SHM_RDONLY)
+			return err
+		}},
+		{"a System V queue outside", func(s *scene) error {
+			_, err := callN(unix.SYS_MSGGET, uintptr(s.shmKey), 0)
+			return err
+		}},
+		{"a POSIX queue outside", func(s *scene) error {
+			_, err := callN(unix.SYS_MQ_OPEN, str(s.abstract), unix.O_RDWR, 0, 0)
+			return err
+		}},
+		{"size of a hidden file", func(s *scene) error {
+			info, err := os.Stat(s.hidden + "/key")
+			if err == nil && info.Size() == 0 {
+				return unix.ENOENT // what lies over it
+			}
+			return err
+		}},
 		{"lower its own oom score", func(*scene) error { return os.WriteFile("/proc/self/oom_score_adj", []byte("-500"), 0o644) }},
 		{"write its own uid_map", func(*scene) error {
 			return os.WriteFile("/proc/self/uid_map", []byte("0 0 1"), 0o644)

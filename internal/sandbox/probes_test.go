@@ -28,7 +28,7 @@ type scene struct {
 	port, port6             string // TCP listeners outside, on the loopback of the machine
 	udp                     string
 	unixSock, abstract      string
-	shmKey                  int
+	shmKey, shmID           int
 	hostTmp                 string // a file in the machine's /tmp
 	hostShm                 string // and one in its /dev/shm
 }
@@ -245,7 +245,12 @@ func fileProbes() []probe {
 			}
 			return openFor("/proc/self/fd/"+strconv.Itoa(int(f.Fd())), os.O_WRONLY)
 		}},
-		{"reopen an inherited descriptor for writing", func(*scene) error { return openFor("/proc/self/fd/0", os.O_WRONLY) }},
+		{"reopen an inherited descriptor for writing", func(*scene) error {
+			if info, err := os.Stdin.Stat(); err != nil || !info.Mode().IsRegular() {
+				return errSkip // a fence that hands no files over
+			}
+			return openFor("/proc/self/fd/0", os.O_WRONLY)
+		}},
 		{"O_TMPFILE outside", func(s *scene) error { return openFor(s.out, unix.O_TMPFILE|os.O_RDWR) }},
 		{"link an O_TMPFILE out", func(s *scene) error {
 			fd, err := unix.Open(s.ws, unix.O_TMPFILE|unix.O_RDWR, 0o644)

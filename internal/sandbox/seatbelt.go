@@ -34,6 +34,7 @@ func openSeatbelt(ctx context.Context, p Policy) (Fence, error) {
 	}
 	places, err := holdPlaces(p)
 	if err != nil {
+		_ = os.Remove(tmp) // it is empty
 		return nil, err
 	}
 	f := &direct{report: Report{Driver: Seatbelt, Policy: p, Env: []string{"HANDRAIL_SANDBOX=" + string(Seatbelt), "TMPDIR=" + tmp}, Open: seatbeltOpen(p)}}
@@ -64,6 +65,7 @@ func seatbeltOpen(p Policy) []string {
 	open := []string{
 		"Processes that a command leaves behind in a session of their own are not found when it ends.",
 		"Memory and processes are not limited by this driver.",
+		"Terminals of the user can be opened, those of other programs too.",
 	}
 	if p.Network == NetLoopback {
 		open = append(open, "The loopback is that of the machine: its services can be reached.")
@@ -103,6 +105,11 @@ func seatbeltArgs(p Policy, tmp string, port uint16) []string {
 			} else {
 				fmt.Fprintf(&b, "(deny file-write-unlink (literal %s))\n", param(at))
 			}
+		}
+	}
+	if p.Mode != ReadOnly {
+		for _, path := range p.pinned() {
+			fmt.Fprintf(&b, "(deny file-write-unlink (literal %s))\n", param(path))
 		}
 	}
 	for _, path := range p.Unreadable {

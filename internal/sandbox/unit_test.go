@@ -37,7 +37,7 @@ func TestPolicyNamesAllThatIsWrong(t *testing.T) {
 	root := t.TempDir()
 	for _, p := range []Policy{
 		{Workspace: root, Limits: Limits{CPU: time.Millisecond}},
-		{Workspace: root, Limits: Limits{Memory: 1 << 20}},
+		{Workspace: root, Limits: Limits{Memory: minMemory - 1}},
 		{Workspace: root, Unreadable: []string{filepath.Dir(root)}},
 		{Workspace: root, Writable: []string{root + "/sub"}, Unreadable: []string{root}},
 		{Workspace: "/"},
@@ -144,6 +144,36 @@ func TestSeatbeltProfile(t *testing.T) {
 	p = Policy{Mode: ReadOnly, Workspace: "/w", Network: NetOff}
 	if s := seatbeltArgs(p, "/scratch", 0)[1]; strings.Contains(s, "network") || strings.Count(s, "subpath") != 1 {
 		t.Errorf("read-only: %s", s)
+	}
+}
+
+// TestSeatbeltHoldsWhatIsHidden holds that a hidden file keeps its name.
+func TestSeatbeltHoldsWhatIsHidden(t *testing.T) {
+	root := t.TempDir()
+	if err := os.MkdirAll(root+"/conf/deep", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(root+"/conf/deep/secret", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := seatbeltArgs(Policy{Mode: WorkspaceWrite, Workspace: root, Unreadable: []string{root + "/conf/deep/secret"}}, "/scratch", 0)
+	if params := strings.Join(pairs(args, "-D"), " "); strings.Count(args[1], "(deny file-write-unlink (literal") != 2 || !strings.Contains(params, root+"/conf ") || !strings.Contains(params, root+"/conf/deep ") {
+		t.Errorf("%s", args)
+	}
+}
+
+// TestPlacesAreNotHeldBehindALink holds that no folder is made outside of a
+// workspace whose protected path leads there.
+func TestPlacesAreNotHeldBehindALink(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	if err := os.Symlink(outside, root+"/.git"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := holdPlaces(Policy{Mode: WorkspaceWrite, Workspace: root, Protected: DefaultProtected()}); err == nil {
+		t.Error("it is accepted")
+	}
+	if made, err := os.ReadDir(outside); err != nil || len(made) > 0 {
+		t.Errorf("made outside: %v, %v", made, err)
 	}
 }
 

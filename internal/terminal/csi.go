@@ -138,8 +138,7 @@ func (s *Screen) eraseScreen(what int) {
 		return
 	}
 	for i := from; i < to; i++ {
-		clear(p.rows[i].cells)
-		p.rows[i].wrapped = false
+		p.rows[i].wipe()
 	}
 	s.changed = true
 	if !s.onAlt && s.gone+from < s.mark && from < to {
@@ -178,6 +177,7 @@ func (s *Screen) editLine(final byte, n int) {
 		clear(rest[len(rest)-n:])
 	case '@':
 		copy(rest[n:], rest)
+		line.used = len(line.cells)
 		clear(rest[:n])
 	case 'X':
 		clear(rest[:n])
@@ -199,12 +199,7 @@ func (s *Screen) deleteLines(n int) {
 	if p.y < p.top || p.y > p.bottom {
 		return
 	}
-	for range min(n, p.bottom-p.y+1) {
-		first := p.rows[p.y]
-		copy(p.rows[p.y:p.bottom], p.rows[p.y+1:p.bottom+1])
-		clear(first.cells)
-		p.rows[p.bottom] = row{cells: first.cells}
-	}
+	rotate(p.rows[p.y:p.bottom+1], min(n, p.bottom-p.y+1))
 	s.touch(p)
 }
 
@@ -239,7 +234,7 @@ func (s *Screen) switchPage(alt bool) {
 	}
 	s.changed = true
 	if alt {
-		s.alt = newPage(len(s.main.rows), s.cols)
+		s.alt.empty()
 		s.alt.x, s.alt.y = s.main.x, s.main.y
 	}
 	s.onAlt = alt

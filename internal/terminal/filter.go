@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -137,20 +138,21 @@ func (f *Filter) plain(p []byte) {
 		return
 	}
 	f.rewrote = true
-	for len(p) > 0 && f.cursor < len(f.line) {
-		_, put := utf8.DecodeRune(p)
-		_, had := utf8.DecodeRune(f.line[f.cursor:])
-		if put != had {
-			f.line = splice(f.line, f.cursor, had, p[:put])
-		} else {
-			copy(f.line[f.cursor:], p[:put])
-		}
-		f.cursor += put
-		p = p[put:]
+	// All at once: character by character, the rest of the line would be moved
+	// for each that takes another room than the one before.
+	put, had := 0, f.cursor
+	for put < len(p) && had < len(f.line) {
+		_, n := utf8.DecodeRune(p[put:])
+		_, m := utf8.DecodeRune(f.line[had:])
+		put, had = put+n, had+m
 	}
-	if len(p) > 0 {
-		f.plain(p)
+	f.line = slices.Replace(f.line, f.cursor, had, p[:put]...)
+	f.cursor += put
+	if put < len(p) {
+		f.plain(p[put:])
+		return
 	}
+	f.shorten()
 }
 
 // shorten gives away the start of a line that has grown too long.
@@ -161,12 +163,6 @@ func (f *Filter) shorten() {
 	f.buf = append(f.buf, f.line...)
 	f.line, f.cursor = f.line[:0], 0
 	f.give()
-}
-
-// splice puts with in place of n bytes of line.
-func splice(line []byte, at, n int, with []byte) []byte {
-	tail := append([]byte(nil), line[at+n:]...)
-	return append(append(line[:at], with...), tail...)
 }
 
 // carry does what a carriage return says that ended no line.
@@ -187,6 +183,9 @@ func (f *Filter) byte(c byte) {
 		f.csi(c)
 	case inCharset:
 		f.drop()
+		if c < 0x20 {
+			f.control(c)
+		}
 	default:
 		f.string(c)
 	}
@@ -290,10 +289,12 @@ func (f *Filter) erase(final byte, n int) {
 		}
 	case 'P':
 		f.carry()
+		end := f.cursor
 		for range min(max(n, 1), len(f.line)-f.cursor) {
-			_, size := utf8.DecodeRune(f.line[f.cursor:])
-			f.line = append(f.line[:f.cursor], f.line[f.cursor+size:]...)
+			_, size := utf8.DecodeRune(f.line[end:])
+			end += size
 		}
+		f.line = slices.Delete(f.line, f.cursor, end)
 	}
 }
 

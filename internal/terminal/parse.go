@@ -182,8 +182,8 @@ func (s *Screen) escape(c byte) {
 			s.moveTo(p.x, p.y-1)
 		}
 	case 'c':
-		rows := len(s.main.rows)
-		s.main, s.alt = newPage(rows, s.cols), newPage(rows, s.cols)
+		s.main.empty()
+		s.alt.empty()
 		s.onAlt, s.g0Line, s.g1Line, s.shift, s.application = false, false, false, false, false
 		s.changed, s.jumped = true, true
 	}

@@ -29,8 +29,33 @@ type cell struct {
 // A row is one line of a screen.
 type row struct {
 	cells []cell
+	// used is how many cells may hold something: a program can have a large
+	// screen emptied with a few bytes, and what is empty costs nothing.
+	used int
 	// wrapped says that the line goes on in the next row.
 	wrapped bool
+}
+
+// wipe empties the row.
+func (r *row) wipe() {
+	clear(r.cells[:r.used])
+	r.used, r.wrapped = 0, false
+}
+
+// rotate moves rows up by n, or down by -n, and empties those that come in.
+func rotate(rows []row, n int) {
+	if n < 0 {
+		n += len(rows)
+		for i := n; i < len(rows); i++ {
+			rows[i].wipe()
+		}
+	} else {
+		for i := range n {
+			rows[i].wipe()
+		}
+	}
+	out := append([]row(nil), rows[:n]...)
+	copy(rows[copy(rows, rows[n:]):], out)
 }
 
 // A page is one of the two pictures of a screen: the normal one, and the one
@@ -91,6 +116,14 @@ func newPage(rows, cols int) page {
 	return p
 }
 
+// empty makes the page like a new one.
+func (p *page) empty() {
+	for i := range p.rows {
+		p.rows[i].wipe()
+	}
+	*p = page{rows: p.rows, bottom: len(p.rows) - 1}
+}
+
 func clamp(n, low, high int) int { return max(low, min(n, high)) }
 
 // Size returns the number of rows and columns.
@@ -143,6 +176,7 @@ func (p *page) resize(rows, cols int, off func(row)) {
 			r.cells = append(r.cells, cell{})
 		}
 		r.cells = r.cells[:cols:cols]
+		r.used = min(r.used, cols)
 	}
 	for len(p.rows) > rows && p.y < len(p.rows)-1 {
 		p.rows = p.rows[:len(p.rows)-1] // below the cursor
@@ -173,6 +207,7 @@ func (s *Screen) put(r rune) {
 		s.lineFeed()
 	}
 	s.touch(p)
+	p.rows[p.y].used = max(p.rows[p.y].used, p.x+n)
 	line := p.rows[p.y].cells
 	line[p.x] = cell{r: r}
 	if n == 2 {
@@ -238,27 +273,20 @@ func (s *Screen) lineFeed() {
 // at the top is kept to be read.
 func (s *Screen) scrollUp(n int) {
 	p := s.page()
-	for range min(n, p.bottom-p.top+1) {
-		first := p.rows[p.top]
-		if p.top == 0 && !s.onAlt {
-			s.scrolledOff(first)
+	n = min(n, p.bottom-p.top+1)
+	if p.top == 0 && !s.onAlt {
+		for i := range n {
+			s.scrolledOff(p.rows[i])
 		}
-		copy(p.rows[p.top:p.bottom], p.rows[p.top+1:p.bottom+1])
-		clear(first.cells)
-		p.rows[p.bottom] = row{cells: first.cells}
 	}
+	rotate(p.rows[p.top:p.bottom+1], n)
 	s.changed = true
 }
 
 // scrollDown moves the lines from row at to the region's end down by n.
 func (s *Screen) scrollDown(at, n int) {
 	p := s.page()
-	for range min(n, p.bottom-at+1) {
-		last := p.rows[p.bottom]
-		copy(p.rows[at+1:p.bottom+1], p.rows[at:p.bottom])
-		clear(last.cells)
-		p.rows[at] = row{cells: last.cells}
-	}
+	rotate(p.rows[at:p.bottom+1], -min(n, p.bottom-at+1))
 	s.touch(p)
 }
 
@@ -280,7 +308,7 @@ func (s *Screen) scrolledOff(r row) {
 
 // text returns the row without the blanks at its end.
 func (r *row) text() string {
-	end := len(r.cells)
+	end := r.used
 	for end > 0 && (r.cells[end-1].r == 0 && !r.cells[end-1].second) {
 		end--
 	}

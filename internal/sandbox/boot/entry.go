@@ -43,6 +43,7 @@ func init() {
 	}
 	runtime.LockOSThread()
 	closeOnExec(3)
+	defaultSignals()
 	fence()
 	syscall.Exit(0)
 }
@@ -148,21 +149,35 @@ func (s *state) serve() error {
 	case AskSlot:
 		return s.sendSlot(HaveSlot)
 	case AskHide, AskLock:
-		for _, path := range body.TakeList() {
-			do := s.masks.hide
-			if kind == AskLock {
-				do = func(path string) error { return lock(s.plan.Root, path) }
-			}
-			if e := do(path); e != nil && e != syscall.ENOENT && e != syscall.ENOTDIR && err == nil {
-				err = wrap(path, e)
-			}
-		}
-		if err != nil {
-			return Send(3, failure(err))
-		}
-		return Send(3, []byte{Done})
+		return s.mask(kind, body.TakeList())
 	}
 	return Send(3, failure(syscall.EBADMSG))
+}
+
+// mask hides or locks paths, and answers with those that are not there: they
+// may be again.
+func (s *state) mask(kind byte, paths []string) (err error) {
+	done := &Buf{B: []byte{Done}}
+	var missing []string
+	for _, path := range paths {
+		var e error
+		if kind == AskLock {
+			e = lock(s.plan.Root, path)
+		} else {
+			e = s.masks.hide(path)
+		}
+		switch {
+		case e == syscall.ENOENT || e == syscall.ENOTDIR:
+			missing = append(missing, path)
+		case e != nil && err == nil:
+			err = wrap(path, e)
+		}
+	}
+	if err != nil {
+		return Send(3, failure(err))
+	}
+	done.List(missing)
+	return Send(3, done.B)
 }
 
 // sendSlot makes a slot and hands it to the owner.

@@ -35,6 +35,12 @@ func cloneFD(fd int) (int, error) {
 // hide puts an empty thing over path, unless one lies there already.
 func (m masks) hide(path string) error {
 	to, err := openBare(path)
+	if err == nil {
+		syscall.Close(to)
+		if err = m.pin(path); err == nil {
+			to, err = openBare(path)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -67,17 +73,37 @@ func (m masks) hide(path string) error {
 	return mountFD(tree, to)
 }
 
+// pin makes each folder between a writable one and path a mount, so that none
+// can be renamed away with what it hides: a mask would go with it, but whoever
+// is outside of the fence knows what is hidden by its name.
+func (m masks) pin(path string) error {
+	root := ""
+	for _, w := range m.writable {
+		if below(path, w) && len(w) > len(root) {
+			root = w
+		}
+	}
+	if root == "" {
+		return nil
+	}
+	return down(root, parentOf(path), func(path string, _ bool) (bool, error) { return lockOne(path, false) })
+}
+
 // lock makes path, which lies below root, read-only. Every folder between them
 // becomes a mount as well, because a folder that is a mount cannot be renamed
 // away with what it protects. A file where a folder should be is what is locked:
 // with it goes everything that it could name.
-func lock(root, path string) error {
+func lock(root, path string) error { return down(root, path, lockOne) }
+
+// down calls step with each path from below root to path, until it says that
+// there is no further.
+func down(root, path string, step func(path string, last bool) (bool, error)) error {
 	for at := len(root); at < len(path); {
 		at++
 		for at < len(path) && path[at] != '/' {
 			at++
 		}
-		last, err := lockOne(path[:at], at == len(path))
+		last, err := step(path[:at], at == len(path))
 		if err != nil || last {
 			return err
 		}

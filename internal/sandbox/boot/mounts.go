@@ -21,13 +21,16 @@ var devices = [...]string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", 
 var kept = [...]string{"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system", "/run/opengl-driver", "/run/wrappers"}
 
 // masks are the descriptors of the mounts that go over hidden things.
-type masks struct{ file, folder int }
+type masks struct {
+	file, folder int
+	writable     []string // folders that commands may write in
+}
 
 // build makes the mounts of a fence, in the only order that works: what shall
 // stay writable or visible is cloned before the root becomes read-only and
 // before anything is put over it.
 func build(p *Plan) (masks, error) {
-	m := masks{-1, -1}
+	m := masks{file: -1, folder: -1}
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return m, wrap("making the mounts private", err)
 	}
@@ -105,6 +108,7 @@ func replace(p *Plan) (m masks, err error) {
 	if m, err = makeMasks("/dev"); err != nil {
 		return m, err
 	}
+	m.writable = p.Writable
 	for _, c := range clones {
 		if err := c.attach(); err != nil {
 			return m, err
@@ -192,13 +196,10 @@ func fillDev(p *Plan) error {
 			return wrap("linking "+l[1], err)
 		}
 	}
-	for _, dir := range []string{"/dev/pts", "/dev/shm"} {
+	for _, dir := range []string{terminals, "/dev/shm"} {
 		if err := syscall.Mkdir(dir, 0o755); err != nil {
 			return wrap("making "+dir, err)
 		}
-	}
-	if err := syscall.Mount("devpts", "/dev/pts", "devpts", syscall.MS_NOSUID|syscall.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620"); err != nil {
-		return wrap("terminals of the fence's own", err)
 	}
 	return tmpfs("/dev/shm", "1777", p.Temp)
 }
@@ -207,7 +208,7 @@ func fillDev(p *Plan) error {
 // hidden things. They stay mounted, because only a mount that is in place can be
 // cloned once more.
 func makeMasks(dir string) (m masks, err error) {
-	m = masks{-1, -1}
+	m = masks{file: -1, folder: -1}
 	fd, err := syscall.Open(dir+hiddenFile, syscall.O_CREAT|syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return m, wrap("making a mask", err)

@@ -33,7 +33,7 @@ func (s *state) newSlot() (ends [3]int, notes []string, err error) {
 		}
 	}
 	reap() // what became of earlier slots
-	init := newStub(pairs[1][1], s.plan.Pids)
+	init := newStub(pairs[1][1], s.plan)
 	pidfd, errno := init.fork()
 	syscall.Close(pairs[1][1])
 	ends = [3]int{pairs[0][0], pairs[1][0], int(pidfd)}
@@ -243,7 +243,7 @@ func waitFor(pid int) End {
 	}
 }
 
-// terminal opens a pair in the terminals of the fence.
+// terminal opens a pair in the terminals of the slot.
 func terminal(rows, cols uint16) (master, slave int, err error) {
 	master, err = syscall.Open("/dev/pts/ptmx", syscall.O_RDWR|syscall.O_NOCTTY|syscall.O_CLOEXEC, 0)
 	if err != nil {

@@ -24,6 +24,8 @@ type stub struct {
 	control        int // its end of the socket; becomes file 3
 	slash, proc    *byte
 	empty, pidMax  *byte
+	pts, devpts    *byte // the place and the type of its terminals
+	terminals      *byte // their options; nil leaves those of the machine
 	pids           [20]byte
 	pidsLen        uintptr
 	attr           mountAttr
@@ -34,12 +36,15 @@ type stub struct {
 }
 
 // newStub prepares all memory that a stub needs.
-func newStub(control int, pids uint64) *stub {
+func newStub(control int, p *Plan) *stub {
 	s := &stub{control: control, attr: mountAttr{set: attrReadOnly}, ignored: [4]uintptr{1}}
 	s.slash, s.proc, s.empty, s.pidMax = cString("/"), cString("/proc"), cString(""), cString("/proc/sys/kernel/pid_max")
-	if pids > 0 {
+	if !p.Free {
+		s.pts, s.devpts, s.terminals = cString(terminals), cString("devpts"), cString("newinstance,ptmxmode=0666,mode=620")
+	}
+	if p.Pids > 0 {
 		// The kernel takes no number below 301.
-		s.pidsLen = uintptr(copy(s.pids[:], decimal(max(pids, 301))))
+		s.pidsLen = uintptr(copy(s.pids[:], decimal(max(p.Pids, 301))))
 	}
 	return s
 }
@@ -105,9 +110,14 @@ func (s *stub) live() {
 	}
 }
 
-// mounts makes the namespace's view: a follower of the fence's mounts, with a
-// /proc of its own. Without one (a container that masks parts of it) the slot
-// still works, and says so.
+// terminals is where the terminals of a slot are. Each has its own, because
+// whoever could open the terminal of another command would read what is typed
+// there: they belong to one user.
+const terminals = "/dev/pts"
+
+// mounts makes the namespace's view: a follower of the fence's mounts, with
+// terminals and a /proc of its own. Without a /proc (a container that masks
+// parts of it) the slot still works, and says so.
 //
 //go:norace
 //go:nosplit
@@ -115,6 +125,12 @@ func (s *stub) mounts() syscall.Errno {
 	_, _, e := syscall.RawSyscall6(syscall.SYS_MOUNT, uintptr(unsafe.Pointer(s.empty)), uintptr(unsafe.Pointer(s.slash)), uintptr(unsafe.Pointer(s.empty)), syscall.MS_REC|syscall.MS_SLAVE, 0, 0)
 	if e != 0 {
 		return e
+	}
+	if s.terminals != nil {
+		_, _, e = syscall.RawSyscall6(syscall.SYS_MOUNT, uintptr(unsafe.Pointer(s.devpts)), uintptr(unsafe.Pointer(s.pts)), uintptr(unsafe.Pointer(s.devpts)), syscall.MS_NOSUID|syscall.MS_NOEXEC, uintptr(unsafe.Pointer(s.terminals)), 0)
+		if e != 0 {
+			return e
+		}
 	}
 	// The type and the place are both "…proc": the type is read past the slash.
 	kind := uintptr(unsafe.Pointer(s.proc)) + 1
@@ -144,8 +160,8 @@ func (s *stub) answer(ask byte) byte {
 	switch {
 	case ask == AskAny:
 		// With SIGCHLD ignored there is nothing to reap: an error says that there
-		// is no child, and what is not a child of PID 1 is one of a child, or of
-		// the fence, which waits for it.
+		// is no child, and what is not a child of PID 1 is one of a child, or the
+		// command, which the fence waits for: the filter lets it make no sibling.
 		_, _, e := syscall.RawSyscall6(syscall.SYS_WAIT4, ^uintptr(0), 0, wnohang, 0, 0, 0)
 		if e != 0 {
 			return 0

@@ -97,6 +97,20 @@ func prctl(op, a, b uintptr) error {
 	return nil
 }
 
+// defaultSignals makes every signal that is ignored do again what it does by
+// default. A program that is started with one ignored, as under nohup, cannot
+// tell, and a shell may not even catch it.
+func defaultSignals() {
+	for sig := uintptr(1); sig <= 64; sig++ {
+		var action [4]uintptr // the handler first; 1 is SIG_IGN, 0 is SIG_DFL
+		_, _, e := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, sig, 0, uintptr(unsafe.Pointer(&action)), 8, 0, 0)
+		if e == 0 && action[0] == 1 {
+			action = [4]uintptr{}
+			_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&action)), 0, 8, 0, 0)
+		}
+	}
+}
+
 // noCore keeps this process, and all that come of it, from writing their
 // memory to a file when they crash.
 func noCore() error {

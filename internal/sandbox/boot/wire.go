@@ -22,7 +22,7 @@ const (
 	HaveSlot byte = 'T' // list of notes; the slot's socket, its stub's socket and the stub's pidfd
 	Begun    byte = 'B' // the command's pidfd, then its terminal, if any
 	Ended    byte = 'D' // an End
-	Done     byte = 'K'
+	Done     byte = 'K' // list of the paths that are not there
 	Failed   byte = 'E' // errno, then what was being done
 
 	large byte = 'M' // the message is in the last file, because it is too long for a datagram

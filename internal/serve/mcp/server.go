@@ -205,6 +205,9 @@ func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
 		if err := s.beforeRequest(ctx, method, req); err != nil {
 			return nil, err
 		}
+		if method == "tools/list" {
+			time.AfterFunc(warmAfter, s.serving().Warm)
+		}
 		call, ok := req.(*mcp.CallToolRequest)
 		if !ok || method != callMethod {
 			return next(ctx, method, req)
@@ -222,6 +225,10 @@ func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
 		return next(ctx, method, &mcp.CallToolRequest{Session: call.Session, Params: &params, Extra: call.Extra})
 	}
 }
+
+// warmAfter is how long after a list the fence of commands is built: a client
+// that lists in order to call at once is not to share its processor with that.
+const warmAfter = 200 * time.Millisecond
 
 // inSession makes of the revision that a client opens a session for one that
 // has sessions: it is answered with the newest of those, but what it had asked

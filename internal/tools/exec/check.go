@@ -22,6 +22,11 @@ const (
 	findingBytes = 500
 	// lastBytes is how much of an output that was not understood is shown.
 	lastBytes = 4_000
+
+	// checkHead and checkTail are how much of the beginning and the end of each
+	// of a checker's outputs is read, in bytes. A project that says more has
+	// thousands of mistakes.
+	checkHead, checkTail = 4 << 20, 1 << 20
 )
 
 type checkArgs struct {
@@ -90,7 +95,8 @@ func runCheck(ctx context.Context, call *tool.Call, in checkArgs) (*tool.Result,
 	}
 	r.options.Limit = time.Duration(in.Timeout) * time.Second
 	r.options.SplitStderr = true
-	r.options.Live = progress(call)
+	r.options.Head, r.options.Tail = checkHead, checkTail
+	r.options.Live = progress(ctx, call)
 	if r.kit.Check != "" {
 		s := readScript(r.kit.Check)
 		r.script(&s, false)
@@ -164,25 +170,44 @@ func (r *run) check(ctx context.Context, c *checker) (*tool.Result, error) {
 	res := &tool.Result{OK: true, Changed: receipt.Changed(), Metadata: r.metadata(exit)}
 	found := unique(c.read(out, errs), r.dir)
 	status, ok, code := r.status(exit)
+	var notes []string
 	switch {
 	case code == tool.CodeTimeout || code == tool.CodeCancelled:
 		res.OK, res.Code, res.Text = false, code, c.label+": "+status
 	case len(found) > 0:
-		res.Text = c.label + ": " + listFindings(found)
+		res.Text = c.label + ": " + listFindings(found, maxFindings)
+		if len(found) > maxFindings {
+			notes = r.rest(ctx, listFindings(found, len(found)))
+		}
 	case ok:
 		res.Text = c.label + ": clean"
 	default:
 		res.OK, res.Code = false, tool.CodeFailed
 		res.Text = r.notUnderstood(c, exit.Code, out, errs)
-		if lines := r.denial(exit, errs+"\n"+out, res); len(lines) > 0 {
-			res.Text += "\n\n" + strings.Join(lines, "\n") + " This is not a mistake in the code."
+		if said := errs + "\n" + out; len(said) > lastBytes {
+			notes = r.rest(ctx, said)
 		}
+	}
+	if lines := r.denial(exit, r.scan(strings.NewReader(errs+"\n"+out)), res); len(lines) > 0 {
+		notes = append(notes, strings.Join(lines, "\n")+" This is not a mistake in the code.")
+	}
+	if notes != nil {
+		res.Text += "\n\n" + strings.Join(notes, "\n")
 	}
 	if lines := receipt.Lines(); len(lines) > 0 {
 		res.Text += "\n\n" + strings.Join(lines, "\n")
 	}
 	res.Text = strings.TrimRight(res.Text, "\n")
 	return res, nil
+}
+
+// rest keeps what the answer leaves out.
+func (r *run) rest(ctx context.Context, all string) []string {
+	notes, err := r.kit.keep(ctx, r.call, strings.NewReader(all), false)
+	if err != nil {
+		return []string{"The whole output could not be kept."}
+	}
+	return notes
 }
 
 // notUnderstood is the answer where a checker failed and named no place. It

@@ -8,11 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/internal/process"
 	"github.com/handrail-tools/handrail/internal/sandbox"
 	"github.com/handrail-tools/handrail/internal/witness"
@@ -41,7 +43,7 @@ const (
 type run struct {
 	kit     *Kit
 	call    *tool.Call
-	dir     string // absolute
+	dir     string // absolute; where its output's relative paths begin
 	rel     string // as the model spells it
 	text    string
 	options process.Options
@@ -101,6 +103,21 @@ func (r *run) script(s *script, interactive bool) {
 	r.options.Spec.Path, r.text = shell(), s.text
 }
 
+// enter takes a command at its word that begins with a literal "cd DIR &&": it
+// runs there. A folder that is not there, or not in the workspace, is left to
+// the shell, which says so. It comes after script.
+func (r *run) enter(ctx context.Context, dir string) {
+	if dir == "" {
+		return
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(r.dir, dir)
+	}
+	if at, err := workspace.From(ctx).Resolve(dir); err == nil && at.Exists && at.Mode.IsDir() && at.Unreadable == "" {
+		r.dir, r.rel = at.Abs, at.Rel
+	}
+}
+
 // program makes the run start a program.
 func (r *run) program(argv []string, interactive bool) {
 	r.text = strings.Join(argv, " ")
@@ -128,7 +145,7 @@ func (r *run) startUnwatched(ctx context.Context) error {
 		}
 		return tool.Errorf(tool.CodeFailed, "no command can be run in this session: %w. This is for the person to mend; do not try again.", err)
 	}
-	r.options.Spec.Env = append(r.options.Spec.Env, r.fence.Report().Env...)
+	r.options.Spec.Env = process.Override(r.options.Spec.Env, r.fence.Report().Env)
 	r.process, err = process.Start(ctx, r.fence, r.options)
 	switch {
 	case err == nil:
@@ -152,8 +169,9 @@ func (r *run) wait(ctx context.Context) {
 	}
 }
 
-// progress tells a person, four times a second at most, what a command says.
-func progress(call *tool.Call) func([]byte) {
+// progress tells a person, four times a second at most, what a command says:
+// its last line, without what steers a terminal and without secrets.
+func progress(ctx context.Context, call *tool.Call) func([]byte) {
 	var mu sync.Mutex
 	var told time.Time
 	return func(p []byte) {
@@ -163,9 +181,9 @@ func progress(call *tool.Call) func([]byte) {
 			return
 		}
 		told = time.Now()
-		text := strings.TrimRight(string(p[max(0, len(p)-400):]), "\r\n \t")
-		text = text[strings.LastIndexAny(text, "\r\n")+1:]
-		if text = strings.ToValidUTF8(text, ""); text != "" {
+		text := strings.TrimRight(string(p), "\r\n \t")
+		text, _ = output.Clean(text[strings.LastIndexAny(text, "\r\n")+1:])
+		if text, _ = output.RedactorFrom(ctx).Redact(text); text != "" {
 			call.Progress(tool.Progress{Message: tool.Clip(text)})
 		}
 	}
@@ -188,8 +206,9 @@ func (r *run) result(ctx context.Context) (*tool.Result, error) {
 	if r.rel != "." {
 		notes = append(notes, "Ran in "+r.rel)
 	}
-	notes = append(notes, r.whole(ctx)...)
-	notes = append(notes, r.denial(exit, res.Text, res)...)
+	kept, refused := r.whole(ctx)
+	notes = append(notes, kept...)
+	notes = append(notes, r.denial(exit, refused, res)...)
 	receipt := r.watching.After(ctx)
 	res.Changed = receipt.Changed()
 	notes = append(notes, receipt.Lines()...)
@@ -235,28 +254,44 @@ func (r *run) metadata(exit sandbox.Exit) map[string]any {
 	return m
 }
 
-// whole puts an output into the ledger of which the result has only the
-// beginning and the end.
-func (r *run) whole(ctx context.Context) []string {
-	if r.kit.Keep == nil {
-		return nil
-	}
-	var note []string
-	_, err := r.process.Output().Whole(func(from io.ReadSeeker, size int64, capped bool) error {
-		id, err := r.kit.Keep(context.WithoutCancel(ctx), r.call, from)
-		if err == nil {
-			what := "The whole output"
-			if capped {
-				what = "The first part of the output"
-			}
-			note = []string{fmt.Sprintf(`%s, %d bytes, is kept as the result %s; recall brings any part of it.`, what, size, id)}
-		}
+// whole looks through an output of which the result has only the beginning
+// and the end, and puts it into the ledger.
+func (r *run) whole(ctx context.Context) (notes []string, found []sandbox.Denial) {
+	had, err := r.process.Output().Whole(func(from *io.SectionReader, capped bool) (err error) {
+		found = r.scan(from)
+		notes, err = r.kit.keep(ctx, r.call, from, capped)
 		return err
 	})
 	if err != nil {
-		return []string{"The whole output could not be kept."}
+		notes = []string{"The whole output could not be kept."}
 	}
-	return note
+	if !had {
+		found = r.scan(strings.NewReader(r.process.Output().Text()))
+	}
+	return notes, found
+}
+
+// keep puts an output into the ledger, and says by which id it is found.
+func (k *Kit) keep(ctx context.Context, call *tool.Call, whole io.ReadSeeker, capped bool) (notes []string, err error) {
+	if k.Keep == nil {
+		return nil, nil
+	}
+	size, err := whole.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = whole.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, err
+	}
+	id, err := k.Keep(context.WithoutCancel(ctx), call, whole)
+	if err != nil {
+		return nil, err
+	}
+	what := "The whole output"
+	if capped {
+		what = "The first part of the output"
+	}
+	return []string{fmt.Sprintf(`%s, %d bytes, is kept as the result %s; recall brings any part of it.`, what, size, id)}, nil
 }
 
 // background keeps what the command left running, or ends it with the call.
@@ -265,7 +300,6 @@ func (r *run) background(exit sandbox.Exit) []string {
 		_ = r.process.Close()
 		return nil
 	}
-	r.process.Output().Close()
 	_, _ = r.process.Output().Take() // which this call has told
 	e, err := r.kit.Commands.Add(r.process, r.call.Tool, r.text, process.Place{Fence: r.fence, Dir: r.dir, Outside: r.outside})
 	if err != nil {

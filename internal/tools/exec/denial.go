@@ -1,22 +1,64 @@
 package exec
 
 import (
+	"bytes"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/handrail-tools/handrail/internal/sandbox"
 	"github.com/handrail-tools/handrail/tool"
 )
 
+const (
+	// scanPiece is how much of an output is searched for refusals at once, in
+	// bytes: not more than [sandbox.Denials] reads.
+	scanPiece = 128 << 10
+	// maxRefused is how many refusals are looked for.
+	maxRefused = 20
+)
+
+// scan finds in a whole output what the fence kept the command from, each once.
+func (r *run) scan(from io.Reader) []sandbox.Denial {
+	report := r.fence.Report()
+	if report.Driver == sandbox.None {
+		return nil
+	}
+	var found []sandbox.Denial
+	var rest []byte // of a line that goes on in the next piece
+	buf := make([]byte, scanPiece)
+	for len(found) < maxRefused {
+		n := copy(buf, rest)
+		m, err := io.ReadFull(from, buf[n:])
+		piece := buf[:n+m]
+		end := len(piece)
+		if at := bytes.LastIndexByte(piece, '\n'); err == nil && at >= 0 {
+			end = at + 1
+		}
+		rest = bytes.Clone(piece[end:])
+		if sandbox.MayTell(piece[:end]) {
+			for _, d := range sandbox.Denials(report, r.dir, string(piece[:end])) {
+				if !slices.ContainsFunc(found, func(o sandbox.Denial) bool { return o.Op == d.Op && o.Path == d.Path && o.Host == d.Host }) {
+					found = append(found, d)
+				}
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	return found
+}
+
 // denial says what the fence kept a command from, as its output tells, and
 // how a person can be asked. The whole output was looked at, before any of it
 // is cut; what is said here is appended after. Nothing is ever run again by
 // itself: what came before the refusal may have had its effect.
-func (r *run) denial(exit sandbox.Exit, output string, res *tool.Result) []string {
+func (r *run) denial(exit sandbox.Exit, found []sandbox.Denial, res *tool.Result) []string {
 	var lines []string
 	if len(exit.Appeared) > 0 {
 		lines = append(lines, "Made, and from here on not to be changed by commands: "+tool.Clip(strings.Join(exit.Appeared, ", ")))
 	}
-	found := sandbox.Denials(r.fence.Report(), r.dir, output)
 	if len(found) == 0 {
 		return lines
 	}

@@ -55,11 +55,11 @@ func runExec(ctx context.Context, call *tool.Call, in execArgs) (*tool.Result, e
 	s.text = in.Cmd // a session is in the background as it is
 	r.outside = in.Unfenced
 	r.script(&s, in.TTY)
+	r.enter(ctx, s.cd)
 	r.text = in.Cmd
-	r.options.Spool = "" // what was read is not read again
 	r.options.Open = in.Stdin && !in.TTY
 	r.options.Limit = time.Duration(in.Timeout) * time.Second
-	r.options.Live = progress(call)
+	r.options.Live = progress(ctx, call)
 	if in.TTY {
 		r.options.Spec.Terminal = &sandbox.Size{Rows: uint16(in.Rows), Cols: uint16(in.Cols)}
 	}
@@ -76,7 +76,7 @@ func runExec(ctx context.Context, call *tool.Call, in execArgs) (*tool.Result, e
 		return nil, err
 	}
 	defer done()
-	t := &talk{kit: r.kit, entry: e, tokens: in.MaxTokens, tty: in.TTY}
+	t := &talk{kit: r.kit, call: call, entry: e, tokens: in.MaxTokens, tty: in.TTY}
 	t.wait(ctx, time.Duration(in.Yield)*time.Millisecond, false)
 	return t.answer(ctx, r.watching.After(ctx)), nil
 }

@@ -145,8 +145,8 @@ func unique(found []finding, dir string) []finding {
 	})
 }
 
-// listFindings counts and lists.
-func listFindings(found []finding) string {
+// listFindings counts, and lists so many.
+func listFindings(found []finding, most int) string {
 	errs, warnings := 0, 0
 	for _, f := range found {
 		if strings.Contains(f.level, "error") || f.level == "" {
@@ -158,7 +158,7 @@ func listFindings(found []finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s\n", count(errs, "error"), count(warnings, "warning"))
 	for i, f := range found {
-		if i == maxFindings {
+		if i == most {
 			fmt.Fprintf(&b, "\n... and %d more", len(found)-i)
 			break
 		}

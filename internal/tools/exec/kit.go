@@ -81,9 +81,13 @@ func (k *Kit) fence(ctx context.Context, outside bool) (sandbox.Fence, error) {
 		return k.Fence(ctx)
 	}
 	if k.Free == nil {
-		return nil, tool.Errorf(tool.CodeDenied, "in this session no command runs outside of the fence")
+		return nil, errNoneOutside()
 	}
 	return k.Free(ctx)
+}
+
+func errNoneOutside() error {
+	return tool.Errorf(tool.CodeDenied, "in this session no command runs outside of the fence. Find another way, or tell the person.")
 }
 
 // writes reports whether commands can change files of the workspace.

@@ -86,7 +86,7 @@ func TestCheck(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c.files)
 			b.kit.Check = c.own
-			b.kit.Environment.Set = []string{"GOCACHE=/tmp/go-build", "GOFLAGS=-mod=mod", "GOPROXY=off", "GOTOOLCHAIN=local"}
+			b.kit.Environment.Set = []string{"GOFLAGS=-mod=mod", "GOPROXY=off", "GOTOOLCHAIN=local"}
 			r := b.call(Check(), object{})
 			if r.Code != c.code {
 				t.Errorf("code %q", r.Code)
@@ -249,7 +249,7 @@ func TestF070_NoLocks(t *testing.T) {
 
 func TestTooltest(t *testing.T) {
 	b := newBench(t, map[string]string{"f": "x\n", "go.mod": "module x\n", "p.go": "package p\n"})
-	b.kit.Environment.Set = []string{"GOCACHE=/tmp/go-build", "GOPROXY=off"}
+	b.kit.Environment.Set = []string{"GOPROXY=off"}
 	r := b.call(Shell(), object{"command": "sleep 600", "background": true})
 	for _, c := range []struct {
 		tool     tool.Tool

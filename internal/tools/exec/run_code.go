@@ -5,12 +5,14 @@ import (
 	"crypto/rand"
 	_ "embed" // for the description and the interpreters' side
 	"fmt"
+	"io"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/internal/process"
+	"github.com/handrail-tools/handrail/internal/sandbox"
 	"github.com/handrail-tools/handrail/internal/witness"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -110,7 +112,8 @@ func runCode(ctx context.Context, call *tool.Call, in codeArgs) (*tool.Result, e
 		return nil, tool.Failf("%w", err)
 	}
 	defer done()
-	c := &coding{kit: k, entry: e, token: "handrail-" + rand.Text()}
+	c := &coding{kit: k, call: call, entry: e, token: "handrail-" + rand.Text()}
+	c.as = &run{kit: k, call: call, process: e.Process, fence: e.Fence, dir: e.Dir}
 	text, status, how := c.run(ctx, in.Code, time.Duration(max(in.Timeout, 1))*time.Second)
 	return c.result(ctx, text, status, how, watching), nil
 }
@@ -126,7 +129,7 @@ func startInterpreter(ctx context.Context, call *tool.Call, language, label stri
 		return nil, tool.Failf("not run: there is no interpreter for %s on this machine", language)
 	}
 	r.program(argv, false)
-	r.options.Spool, r.options.Open = "", true
+	r.options.Open = true
 	if err := r.startUnwatched(ctx); err != nil {
 		return nil, err
 	}
@@ -141,13 +144,18 @@ func startInterpreter(ctx context.Context, call *tool.Call, language, label stri
 // coding is one piece of code in an interpreter.
 type coding struct {
 	kit   *Kit
+	call  *tool.Call
 	entry *process.Entry
 	token string
-	text  strings.Builder
+	notes []string
+
+	as      *run // the interpreter as a command
+	refused []sandbox.Denial
 }
 
-// maxCode is how much output of one piece of code is kept, in bytes.
-const maxCode = 512 << 10
+// lastLines is in how much of the end of an output the driver's line is looked
+// for, in bytes: threads that the code left behind may write after it.
+const lastLines = 16 << 10
 
 // run hands the code over and waits until the driver says that it is done.
 // how says what is to be said beside the output.
@@ -163,19 +171,19 @@ func (c *coding) run(ctx context.Context, code string, limit time.Duration) (tex
 		return "", false, "The interpreter did not take the code, and was ended. The next call begins with a new one."
 	}
 	if done, ok := c.listen(ctx); done {
-		return c.said(), ok, ""
+		return c.said(ctx), ok, ""
 	}
 	if c.over() {
-		return c.said(), false, "The interpreter has ended; the next call begins with a new one."
+		return c.said(ctx), false, "The interpreter has ended; the next call begins with a new one."
 	}
 	_ = c.entry.Signal(syscall.SIGINT)
 	again, stop := context.WithTimeout(context.WithoutCancel(ctx), interrupted)
 	defer stop()
 	if done, _ := c.listen(again); done {
-		return c.said(), false, fmt.Sprintf("Interrupted after %s. The interpreter keeps what it knows.", limit)
+		return c.said(ctx), false, fmt.Sprintf("Interrupted after %s. The interpreter keeps what it knows.", limit)
 	}
 	_ = c.entry.Stop("it did not stop when its time was over")
-	return c.said(), false, fmt.Sprintf("Ended after %s, with the interpreter: it did not stop. The next call begins with a new one.", limit)
+	return c.said(ctx), false, fmt.Sprintf("Ended after %s, with the interpreter: it did not stop. The next call begins with a new one.", limit)
 }
 
 func (c *coding) over() bool {
@@ -187,19 +195,14 @@ func (c *coding) over() bool {
 	}
 }
 
-// listen reads until the driver's line comes, the interpreter ends, or ctx is
+// listen waits until the driver's line comes, the interpreter ends, or ctx is
 // done.
 func (c *coding) listen(ctx context.Context) (done, ok bool) {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		over := c.over()
-		said, _ := c.entry.Output().Take()
-		if c.text.Len() < maxCode {
-			c.text.WriteString(said)
-		}
-		tail := c.text.String()
-		if _, status, found := strings.Cut(tail, "\n"+c.token+" "); found && strings.Contains(status, "\n") {
+		if _, status, found := strings.Cut(c.entry.Output().Last(lastLines), "\n"+c.token+" "); found && strings.Contains(status, "\n") {
 			return true, strings.HasPrefix(status, "0\n")
 		}
 		if over {
@@ -213,29 +216,48 @@ func (c *coding) listen(ctx context.Context) (done, ok bool) {
 	}
 }
 
-// said is the output without the driver's line.
-func (c *coding) said() string {
-	text, _, _ := strings.Cut(c.text.String(), "\n"+c.token+" ")
-	return text
+// said takes the output, without the driver's line. A long one goes into the
+// ledger as it is.
+func (c *coding) said(ctx context.Context) string {
+	text, _, err := c.entry.Output().TakeWhole(func(from *io.SectionReader, capped bool) (err error) {
+		c.refused = c.as.scan(from)
+		c.notes, err = c.kit.keep(ctx, c.call, from, capped)
+		return err
+	})
+	text, _, _ = strings.Cut(text, "\n"+c.token+" ")
+	text = strings.TrimRight(text, "\n")
+	if c.refused == nil {
+		c.refused = c.as.scan(strings.NewReader(text))
+	}
+	cut := output.Budget{Bytes: outputBytes - 2_000}.Apply(text)
+	if cut.Omitted > 0 && c.notes == nil && err == nil {
+		c.notes, err = c.kit.keep(ctx, c.call, strings.NewReader(text), false)
+	}
+	if err != nil {
+		c.notes = []string{"The whole output could not be kept."}
+	}
+	return cut.Text
 }
 
 func (c *coding) result(ctx context.Context, text string, ok bool, how string, watching *witness.Watch) *tool.Result {
 	if c.over() {
 		c.kit.Commands.Remove(c.entry, "the interpreter has ended")
 	}
-	text = strings.TrimRight(text, "\n")
 	if text == "" {
 		text = "(no output)"
 	}
 	receipt := watching.After(ctx)
-	notes := receipt.Lines()
-	if how != "" {
-		notes = append([]string{how}, notes...)
-	}
-	res := &tool.Result{OK: ok, Text: output.Budget{Bytes: outputBytes - 2_000}.Apply(text).Text, Changed: receipt.Changed()}
+	res := &tool.Result{OK: ok, Text: text, Changed: receipt.Changed()}
 	if !ok {
 		res.Code = tool.CodeFailed
 	}
+	var notes []string
+	if how != "" {
+		notes = append(notes, how)
+	}
+	notes = append(notes, c.notes...)
+	notes = append(notes, c.as.denial(sandbox.Exit{}, c.refused, res)...)
+	notes = append(notes, receipt.Lines()...)
 	if len(notes) > 0 {
 		res.Text += "\n\n" + strings.Join(notes, "\n")
 	}

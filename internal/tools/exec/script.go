@@ -14,8 +14,8 @@ type script struct {
 	text string
 	// background says that there was one.
 	background bool
-	// cd is the folder of a command that begins with a literal "cd X &&", or
-	// "".
+	// cd is the folder of a command that begins with a literal "cd X &&" and
+	// stays there, or "".
 	cd string
 	// pipefail says that nothing in the command looks at the status of a
 	// pipeline, so that the shell may be told to report it truthfully.
@@ -33,7 +33,9 @@ func readScript(text string) script {
 		return s
 	}
 	s.file = file
-	s.cd = cdTarget(file.Stmts[0])
+	if movesOnce(file) {
+		s.cd = cdTarget(file.Stmts[0])
+	}
 	s.pipefail = pipefailSafe(file)
 	last := file.Stmts[len(file.Stmts)-1]
 	if last.Background && len(file.Stmts) == 1 {
@@ -44,6 +46,21 @@ func readScript(text string) script {
 		}
 	}
 	return s
+}
+
+// movesOnce reports whether the shell changes its folder at one place only.
+func movesOnce(file *syntax.File) bool {
+	n := 0
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if call, ok := node.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+			switch call.Args[0].Lit() {
+			case "cd", "pushd", "popd":
+				n++
+			}
+		}
+		return true
+	})
+	return n == 1
 }
 
 // cdTarget returns X of "cd X && …", where X stands there literally.

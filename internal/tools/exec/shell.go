@@ -76,6 +76,9 @@ func (k *Kit) assess(command string, unfenced bool, justification string) (tool.
 	if unfenced && strings.TrimSpace(justification) == "" {
 		return tool.Act{}, tool.Invalidf("unfenced needs a justification: one sentence that says to a person why this command must run outside of the fence")
 	}
+	if unfenced && k.Free == nil {
+		return tool.Act{}, errNoneOutside()
+	}
 	s := readScript(command)
 	if _, err := k.judgeWrites(&s); err != nil {
 		return tool.Act{}, err
@@ -99,12 +102,13 @@ func runShell(ctx context.Context, call *tool.Call, in shellArgs) (*tool.Result,
 	}
 	r.outside, r.ignored = in.Unfenced, in.Ignored
 	r.script(&s, false)
+	r.enter(ctx, s.cd)
 	r.text = in.Command
 	if in.Background || s.background {
 		return r.runBehind(ctx)
 	}
 	r.options.Limit = in.limit()
-	r.options.Live = progress(call)
+	r.options.Live = progress(ctx, call)
 	if err := r.start(ctx); err != nil {
 		return nil, err
 	}

@@ -276,6 +276,7 @@ func TestReadScript(t *testing.T) {
 	}{
 		{"cd sub && make", "sub", false, false}, {"cd 'a b' && x && y", "a b", false, false}, {"cd $X && y", "", false, false}, {"cd -P x && y", "", false, false},
 		{"cd a*b && y", "", false, false}, {"cd sub; make", "", false, false}, {"A=1 cd x && y", "", false, false}, {"cd - && y", "", false, false},
+		{"cd a && x; y", "a", false, false}, {"cd a && x; cd ..", "", false, false}, {"cd a && (cd b && x)", "", false, false},
 		{"make &", "", true, false}, {"make && x &", "", true, false}, {"make & wait", "", false, false}, {"make &\n", "", true, false}, {"echo '&'", "", false, false},
 		{"make 2>&1 | tail", "", false, true}, {"cd x && a | b | c", "x", false, true}, {"a | b; c", "", false, false}, {"a | b || c", "", false, false},
 		{"if a | b; then c; fi", "", false, false}, {"! a | b", "", false, false}, {"x=$(a | b)", "", false, false}, {"a |& b", "", false, true},

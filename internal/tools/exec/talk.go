@@ -3,12 +3,14 @@ package exec
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/handrail-tools/handrail/internal/output"
 	"github.com/handrail-tools/handrail/internal/process"
+	"github.com/handrail-tools/handrail/internal/sandbox"
 	"github.com/handrail-tools/handrail/internal/witness"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -32,6 +34,7 @@ const (
 // A talk is one call's turn with a command that runs on.
 type talk struct {
 	kit    *Kit
+	call   *tool.Call
 	entry  *process.Entry
 	tokens int
 	tty    bool
@@ -83,24 +86,23 @@ func (t *talk) ended() bool {
 // answer tells what came since the last time, and how the command stands.
 func (t *talk) answer(ctx context.Context, receipt witness.Receipt) *tool.Result {
 	ended := t.ended()
-	text, notes := t.take()
-	var code tool.Code
-	metadata := map[string]any{"session_id": t.entry.ID, "running": !ended}
+	r := &run{kit: t.kit, call: &tool.Call{Tool: t.entry.Tool}, process: t.entry.Process, fence: t.entry.Fence, dir: t.entry.Dir, text: t.entry.Command, outside: t.entry.Place.Outside}
+	text, refused, notes := t.take(ctx, r)
+	res := &tool.Result{OK: true, Changed: receipt.Changed(), Metadata: map[string]any{}}
+	var exit sandbox.Exit
 	if ended {
-		r := &run{kit: t.kit, call: &tool.Call{Tool: t.entry.Tool}, process: t.entry.Process, fence: t.entry.Fence, dir: t.entry.Dir, text: t.entry.Command}
-		exit, err := t.entry.Exit()
 		status := "How it ended is not known: the fence failed."
-		if err == nil {
-			status, _, code = r.status(exit)
-			metadata["exit_code"] = exit.Code
+		var err error
+		if exit, err = t.entry.Exit(); err == nil {
+			status, res.OK, res.Code = r.status(exit)
+			res.Metadata = r.metadata(exit)
 		}
 		notes = append(notes, t.leave(status)...)
-		denied := &tool.Result{Code: code, OK: code == "", Metadata: metadata}
-		notes = append(notes, r.denial(exit, text, denied)...)
-		code = denied.Code
 	} else {
-		notes = append(notes, t.standing())
+		notes = append(notes, t.standing()...)
 	}
+	res.Metadata["session_id"], res.Metadata["running"] = t.entry.ID, !ended
+	notes = append(notes, r.denial(exit, refused, res)...)
 	notes = append(notes, receipt.Lines()...)
 	if strings.TrimSpace(text) == "" {
 		text = "(no output)"
@@ -108,18 +110,14 @@ func (t *talk) answer(ctx context.Context, receipt witness.Receipt) *tool.Result
 			text = "(nothing new)"
 		}
 	}
-	cut := output.Budget{Bytes: t.budget()}.Apply(strings.TrimRight(text, "\n"))
-	res := &tool.Result{
+	res.Text = text + "\n\n" + strings.Join(notes, "\n")
+	switch {
+	case ctx.Err() != nil && !ended:
+		res.OK, res.Code = false, tool.CodeCancelled // the command runs on; the call was withdrawn
+	case res.Code == tool.CodeCancelled:
 		// That a command ran and failed is what was asked about, so it is told
 		// as a failure; that it was ended on request is not.
-		OK: code == "" || code == tool.CodeCancelled, Code: code,
-		Text: cut.Text + "\n\n" + strings.Join(notes, "\n"), Changed: receipt.Changed(), Metadata: metadata,
-	}
-	if res.OK {
-		res.Code = ""
-	}
-	if ctx.Err() != nil && !ended {
-		res.OK, res.Code = false, tool.CodeCancelled // the command runs on; the call was withdrawn
+		res.OK, res.Code = true, ""
 	}
 	return res
 }
@@ -133,31 +131,58 @@ func (t *talk) budget() int {
 	return max(t.tokens*tokenBytes, minOutput)
 }
 
-// take takes what there is to read.
-func (t *talk) take() (text string, notes []string) {
-	view, ok := t.entry.Screen()
-	if !ok {
-		text, _ = t.entry.Output().Take()
-		return text, nil
+// take takes what there is to read, within the budget of the call. Where the
+// text does not have all of it, the whole goes into the ledger.
+func (t *talk) take(ctx context.Context, r *run) (text string, refused []sandbox.Denial, notes []string) {
+	view, drawn := t.entry.Screen()
+	var kept []string
+	passed, _, err := t.entry.Output().TakeWhole(func(from *io.SectionReader, capped bool) (err error) {
+		refused = r.scan(from)
+		if !view.Picture { // else it is what drew it, which nobody reads
+			kept, err = t.kit.keep(ctx, t.call, from, capped)
+		}
+		return err
+	})
+	if refused == nil {
+		refused = r.scan(strings.NewReader(passed))
 	}
-	if view.Lost > 0 {
+	text = passed
+	if drawn {
+		text = view.Text
+	}
+	cut := output.Budget{Bytes: t.budget()}.Apply(strings.TrimRight(text, "\n"))
+	if kept == nil && err == nil && (cut.Omitted > 0 || view.Lost > 0) && !view.Picture {
+		kept, err = t.kit.keep(ctx, t.call, strings.NewReader(passed), false)
+	}
+	if err != nil {
+		kept = []string{"The whole output could not be kept."}
+	}
+	switch {
+	case view.Lost > 0 && len(kept) == 0:
 		notes = append(notes, fmt.Sprintf("%d earlier lines passed and are not kept.", view.Lost))
+	case view.Lost > 0:
+		notes = append(notes, fmt.Sprintf("%d earlier lines passed and are not shown.", view.Lost))
 	}
+	notes = append(notes, kept...)
 	if view.Picture && view.Text != "" {
 		notes = append(notes, fmt.Sprintf("This is the screen; the cursor is in row %d, column %d.", view.Row, view.Column))
 	}
-	return view.Text, notes
+	return cut.Text, refused, notes
 }
 
 // standing says how to go on with a command that runs.
-func (t *talk) standing() string {
+func (t *talk) standing() []string {
 	ran := time.Since(t.entry.Started()).Round(100 * time.Millisecond)
 	how := `"chars" types`
 	if !t.entry.HasInput() {
 		how = `its input is closed`
 	}
-	return fmt.Sprintf(`Still running after %s, as the session %d. write_stdin {"session_id": %d} waits and reads on, %s, "end": true ends it.`,
+	text := fmt.Sprintf(`Still running after %s, as the session %d. write_stdin {"session_id": %d} waits and reads on, %s, "end": true ends it.`,
 		ran, t.entry.ID, t.entry.ID, how)
+	if t.entry.AwaitsInput() {
+		return []string{text, "It waits for input."}
+	}
+	return []string{text}
 }
 
 // leave drops a command that has ended, unless it left others running.

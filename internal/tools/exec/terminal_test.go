@@ -144,7 +144,7 @@ func TestTerminalProgressBar(t *testing.T) {
 	}
 }
 
-// TestLesson12_EndAfterTheLastOutput: however it falls, the exit code comes with
+// TestEndAfterTheLastOutput: however it falls, the exit code comes with
 // or after the last of the output.
 func TestEndAfterTheLastOutput(t *testing.T) {
 	b := newBench(t, nil)
@@ -228,7 +228,7 @@ func TestUnknownSessionAndKeys(t *testing.T) {
 	}
 }
 
-// TestF055_LargeTerminalOutput: a terminal that is flooded stays bounded, and
+// TestF055_FloodedTerminal: a terminal that is flooded stays bounded, and
 // the end is what is shown.
 func TestF055_FloodedTerminal(t *testing.T) {
 	b := newBench(t, nil)
@@ -270,7 +270,7 @@ func TestF064_Eviction(t *testing.T) {
 	}
 }
 
-// TestF052_TheClockMayJump: deadlines are counted by a clock that does not.
+// TestF052_DeadlinesAreMonotonic: deadlines are counted by a clock that does not.
 // Go's timers are; that the room compares no times of day is what is tried:
 // a time without a monotonic part, as from a file, would show.
 func TestF052_DeadlinesAreMonotonic(t *testing.T) {
@@ -286,8 +286,7 @@ func TestF052_DeadlinesAreMonotonic(t *testing.T) {
 	}
 }
 
-// TestF051_TheAgentIsKilled is in the fence's own tests for what runs in a
-// PID namespace; here a session's end is.
+// TestSessionEnd: nothing that a session started is left after it.
 func TestSessionEnd(t *testing.T) {
 	b := newBench(t, nil)
 	r := b.shell("setsid sleep 7171 & sleep 7172 & disown; echo")

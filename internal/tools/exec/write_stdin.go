@@ -85,7 +85,7 @@ func runStdin(ctx context.Context, call *tool.Call, in stdinArgs) (*tool.Result,
 	}
 	defer done()
 	_, hasTTY := e.Size()
-	t := &talk{kit: k, entry: e, tokens: in.MaxTokens, tty: hasTTY}
+	t := &talk{kit: k, call: call, entry: e, tokens: in.MaxTokens, tty: hasTTY}
 	if in.Rows > 0 && in.Cols > 0 {
 		if err := e.Resize(uint16(in.Rows), uint16(in.Cols)); err != nil {
 			return nil, tool.Failf("%w", err)

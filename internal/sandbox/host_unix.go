@@ -1,6 +1,9 @@
+//go:build unix
+
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -10,6 +13,9 @@ import (
 
 	"github.com/creack/pty"
 )
+
+// Supported says that commands can be run on this system.
+const Supported = true
 
 // hostProc is a command that is a child of this process.
 type hostProc struct {
@@ -29,6 +35,13 @@ type hostProc struct {
 // goneEvery is how often the processes that a command left behind are looked
 // for, where nothing tells of their end.
 const goneEvery = 200 * time.Millisecond
+
+// killFor is how long processes that were killed may take to be gone. One that
+// waits for a disk in the kernel takes as long as the disk, and one that became
+// another user, as sudo does, is not ours to kill.
+const killFor = 2 * time.Second
+
+var errKeepsRunning = errors.New("a process of it cannot be killed, because it belongs to another user or waits in the kernel")
 
 // startHost starts s on a thread of its own, because the signal that ends a
 // command with its owner follows the thread that started it. after is called
@@ -189,7 +202,7 @@ func (h *hostProc) Signal(sig syscall.Signal) error {
 }
 
 func (h *hostProc) Kill() error {
-	for {
+	for until := time.Now().Add(killFor); ; {
 		if err := h.Signal(syscall.SIGKILL); err != nil {
 			return err
 		}
@@ -197,6 +210,9 @@ func (h *hostProc) Kill() error {
 		case <-h.gone:
 			return nil
 		case <-time.After(goneEvery / 20):
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("the command %d: %w", h.pid, errKeepsRunning)
 		}
 	}
 }

@@ -1,0 +1,6 @@
+package process
+
+import "golang.org/x/sys/unix"
+
+func isSelect(call int) bool { return call == unix.SYS_SELECT || call == unix.SYS_PSELECT6 }
+func isPoll(call int) bool   { return call == unix.SYS_POLL || call == unix.SYS_PPOLL }
