@@ -61,7 +61,7 @@ func (f *flags) load() (*config.Loaded, error) {
 	home, _ := os.UserHomeDir() // without a home, ~ has no meaning
 	l, err := config.Load(config.Request{
 		Base: baseSettings(home), Workspace: f.workspace, UserFile: config.UserFile(), File: f.config,
-		Home: home, Profile: f.profile, Flags: over,
+		Home: home, Profile: f.profile, Flags: over, Import: importer(f.workspace, home),
 	})
 	return l, usage(err)
 }

@@ -35,6 +35,9 @@ type Request struct {
 	Profile string
 	// Flags is what the command line says.
 	Flags Settings
+	// Import reads the files that settings name under "import"; without it
+	// such a file is a problem.
+	Import Importer
 }
 
 // Loaded is the settings in force.
@@ -46,6 +49,8 @@ type Loaded struct {
 	// or not. No tool may touch them: whoever opens a workspace hands them to
 	// it as closed.
 	Closed []string
+	// Notes say what the files of other systems mean otherwise there.
+	Notes Problems
 
 	files []*file
 }
@@ -72,7 +77,8 @@ func Load(req Request) (*Loaded, error) {
 		found, ps := l.trusted(one.name, one.required, req.Home)
 		problems = append(problems, ps...)
 		if found != nil {
-			l.Settings = overlay(l.Settings, found.settings)
+			l.Settings, ps = l.importAll(found, req)
+			problems = append(problems, ps...)
 		}
 	}
 	own, ps := l.own(req.Workspace)
@@ -90,6 +96,7 @@ func Load(req Request) (*Loaded, error) {
 		l.Settings, ps = narrow(l.Settings, own)
 		problems = append(problems, ps...)
 	}
+	problems = append(problems, l.importOwn(req)...)
 	if len(problems) > 0 {
 		return nil, problems
 	}
@@ -155,17 +162,9 @@ func (l *Loaded) own(workspace string) (*file, Problems) {
 		return nil, nil
 	}
 	name := filepath.Join(workspace, filepath.FromSlash(WorkspaceFile))
-	root, err := os.OpenRoot(workspace)
+	data, err := readBeneath(workspace, WorkspaceFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // whoever opens the workspace says so
-	}
-	if err != nil {
-		return nil, Problems{{File: workspace, Text: "opening the workspace: " + reason(err)}}
-	}
-	defer func() { _ = root.Close() }()
-	data, err := readAll(root.OpenFile(filepath.FromSlash(WorkspaceFile), os.O_RDONLY|syscall.O_NONBLOCK, 0))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil // whoever opens the workspace says whether it is there
 	}
 	return l.take(name, data, err, "", workspaceOwn)
 }

@@ -24,6 +24,7 @@ func overlay(base, over Settings) Settings {
 	// alarms, so a trusted source may set another in its place.
 	s.Workspace.Unreadable = replace(s.Workspace.Unreadable, over.Workspace.Unreadable)
 	s.SecretEnv = union(s.SecretEnv, over.SecretEnv)
+	s.Import = union(s.Import, over.Import)
 	s.Surface = cmp.Or(over.Surface, s.Surface)
 	s.Exposure = overlayExposure(s.Exposure, over.Exposure)
 	s.History = overlayHistory(s.History, over.History)

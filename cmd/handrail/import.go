@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/handrail-tools/handrail/internal/config"
+	"github.com/handrail-tools/handrail/internal/permission/foreign"
+)
+
+// importer reads the rules of other systems for a workspace, as settings that
+// name their files want them.
+func importer(workspace, home string) config.Importer {
+	return func(name string, data []byte) (s config.Settings, notes, problems config.Problems) {
+		r, err := foreign.Read(foreign.Source{
+			Name: slashed(name), Data: data, Workspace: slashed(workspace), Home: slashed(home),
+		})
+		var all foreign.Problems
+		if errors.As(err, &all) {
+			return s, nil, located(all)
+		}
+		if err != nil {
+			return s, nil, config.Problems{{Text: err.Error()}}
+		}
+		p := r.Permission
+		s.Permission = config.Permission{Mode: string(p.Mode), Approval: string(p.Approval), Allow: p.Allow, Ask: p.Ask, Deny: p.Deny}
+		for _, dir := range r.Granted {
+			s.Workspace.Granted = append(s.Workspace.Granted, filepath.FromSlash(dir))
+		}
+		return s, located(r.Notes), nil
+	}
+}
+
+func located(notes []foreign.Note) config.Problems {
+	out := make(config.Problems, len(notes))
+	for i, n := range notes {
+		out[i] = config.Problem{Line: n.Line, Text: n.Text}
+		if n.Line > 0 {
+			out[i].Column = 1
+		}
+	}
+	return out
+}
+
+// slashed is a path as rules see it: absolute, with links followed where it
+// exists, and with slashes.
+func slashed(name string) string {
+	if name == "" {
+		return ""
+	}
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return filepath.ToSlash(name)
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		abs = real
+	}
+	return filepath.ToSlash(abs)
+}
