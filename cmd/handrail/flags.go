@@ -20,6 +20,7 @@ type flags struct {
 	model, provider                                     string
 	approval                                            string // of the sub-commands that have the flag
 	json                                                bool
+	only                                                *config.Given // settings in place of all files
 }
 
 func (f *flags) register(root *cobra.Command) {
@@ -61,7 +62,7 @@ func (f *flags) load() (*config.Loaded, error) {
 	home, _ := os.UserHomeDir() // without a home, ~ has no meaning
 	l, err := config.Load(config.Request{
 		Base: baseSettings(home), Workspace: f.workspace, UserFile: config.UserFile(), File: f.config,
-		Home: home, Profile: f.profile, Flags: over, Import: importer(f.workspace, home),
+		Home: home, Profile: f.profile, Flags: over, Import: importer(f.workspace, home), Given: f.only,
 	})
 	return l, usage(err)
 }

@@ -53,9 +53,7 @@ func (l *Loaded) importAll(f *file, req Request) (Settings, Problems) {
 		data, err := readAll(os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0))
 		s, ps := l.importOne(name, data, err, req)
 		problems = append(problems, ps...)
-		s.Permission.Allow = union(all.Permission.Allow, s.Permission.Allow)
-		s.Workspace.Granted = union(all.Workspace.Granted, s.Workspace.Granted)
-		all = overlay(all, s)
+		all.Join(s)
 		l.Closed = append(l.Closed, name)
 	}
 	allow, granted := all.Permission.Allow, all.Workspace.Granted
@@ -84,9 +82,22 @@ func (l *Loaded) importOne(name string, data []byte, err error, req Request) (Se
 	for i := range problems {
 		problems[i].File = name
 	}
+	l.remember(name, s.Permission)
 	l.Files = append(l.Files, name)
 	l.Notes = append(l.Notes, notes...)
 	return s, problems
+}
+
+// remember keeps which file entries were taken over from.
+func (l *Loaded) remember(name string, p Permission) {
+	if l.imported == nil {
+		l.imported = map[string]string{}
+	}
+	for list, entries := range map[string][]string{"allow": p.Allow, "ask": p.Ask, "deny": p.Deny} {
+		for _, entry := range entries {
+			l.imported[entryKey("permission."+list, entry)] = name
+		}
+	}
 }
 
 // importOwn takes from the files below the workspace what refuses and asks. As

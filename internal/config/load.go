@@ -29,6 +29,9 @@ type Request struct {
 	UserFile string
 	// File is a file that was asked for and must exist; "" asks for none.
 	File string
+	// Given, if not nil, is a settings file that is read in place of UserFile,
+	// File and the workspace's own.
+	Given *Given
 	// Home stands for "~" in the files; "" leaves no such paths.
 	Home string
 	// Profile is the name of the profile to lay on top, or "".
@@ -38,6 +41,12 @@ type Request struct {
 	// Import reads the files that settings name under "import"; without it
 	// such a file is a problem.
 	Import Importer
+}
+
+// Given is the text of a settings file, and what it is called in messages.
+type Given struct {
+	Name string
+	Data []byte
 }
 
 // Loaded is the settings in force.
@@ -53,6 +62,8 @@ type Loaded struct {
 	Notes Problems
 
 	files []*file
+	// imported has the file that each entry of a list was taken over from.
+	imported map[string]string
 }
 
 // UserFile returns where the user's own settings are looked for, or "" on a
@@ -70,6 +81,13 @@ func UserFile() string {
 func Load(req Request) (*Loaded, error) {
 	l := &Loaded{Settings: req.Base.clone()}
 	var problems Problems
+	if req.Given != nil {
+		found, ps := l.take(req.Given.Name, req.Given.Data, nil, req.Home, trusted)
+		problems = append(problems, ps...)
+		l.Settings, ps = l.importAll(found, req)
+		problems = append(problems, ps...)
+		req.UserFile, req.File, req.Workspace = "", "", ""
+	}
 	for _, one := range []struct {
 		name     string
 		required bool
@@ -117,6 +135,19 @@ func (l *Loaded) Locate(text string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Place returns file:line:column of an entry of a list of the permission
+// section, by the list's name; the file alone where the entry is taken over
+// from one of another system; or "" where it stands in none of the files.
+func (l *Loaded) Place(list, entry string) string {
+	for _, f := range slices.Backward(l.files) {
+		if at, ok := f.places[entryKey("permission."+list, entry)]; ok {
+			line, column := position(f.data, at)
+			return fmt.Sprintf("%s:%d:%d", f.name, line, column)
+		}
+	}
+	return l.imported[entryKey("permission."+list, entry)]
 }
 
 func (l *Loaded) placeOf(line string) string {

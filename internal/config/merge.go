@@ -40,6 +40,16 @@ func overlay(base, over Settings) Settings {
 	return s
 }
 
+// Join adds what other settings say of permission, and which folders they
+// grant: every list is joined, the allow list too, and scalars of other win.
+// It is for files that stand beside each other.
+func (s *Settings) Join(other Settings) {
+	allow := union(s.Permission.Allow, other.Permission.Allow)
+	granted := union(s.Workspace.Granted, other.Workspace.Granted)
+	*s = overlay(*s, other)
+	s.Permission.Allow, s.Workspace.Granted = allow, granted
+}
+
 func overlayPolicy(base, over Policy) Policy {
 	base.Allow = replace(base.Allow, over.Allow)
 	base.Deny = union(base.Deny, over.Deny)

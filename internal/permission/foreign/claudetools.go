@@ -32,19 +32,17 @@ var (
 	writers = []string{"edit_file", "write_file", "diff_edit", "notebook_edit", "apply_patch", "delete_file", "move_file", "make_dir", "undo"}
 	// editors are those of them that do no more than Claude Code's own.
 	editors = []string{"edit_file", "write_file", "diff_edit", "notebook_edit"}
-	// shells stands for all tools that run commands: a rule of ours with a
-	// pattern for one of them holds for all.
+	// shells stands for all tools that run commands: a rule of ours for one of
+	// them holds for all.
 	shells = []string{"shell"}
-	// runners are the tools by which a model can have something run.
-	runners = []string{"shell", "exec_command", "write_stdin", "run_code", "check"}
-	agents  = []string{"spawn*", "delegate*"}
+	agents = []string{"spawn*", "delegate*"}
 )
 
 // A deny rule with a path for read_file holds for everything of ours that
 // reads, and a deny or ask rule for edit_file or write_file for everything
 // that changes files, so one rule is enough there.
 var claudeTools = map[string]counterpart{
-	"Bash":         {takes: commands, allow: shells, deny: shells, every: runners},
+	"Bash":         {takes: commands, allow: shells, deny: shells},
 	"BashOutput":   {deny: []string{"write_stdin"}},
 	"KillShell":    {deny: []string{"write_stdin"}},
 	"KillBash":     {deny: []string{"write_stdin"}},
