@@ -56,7 +56,7 @@ func placeOf(files *workspace.Workspace, name string) permission.Place {
 // text means that is typed into a terminal depends on what was typed before.
 func (t *trip) assessAgain(ctx context.Context) *tool.Error {
 	a := t.resolved.Entry.Assesser
-	if a == nil || t.spec.Concurrency != tool.Keyed || t.act.Command == "" && t.act.Unclear == "" {
+	if a == nil || t.spec.Concurrency != tool.Keyed || !t.act.Effects.Has(tool.Exec) {
 		return nil
 	}
 	act, err := t.narrowed(ctx, a)

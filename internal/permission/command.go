@@ -53,6 +53,14 @@ func (a *Act) program() *shellparse.Program {
 	return a.Program
 }
 
+// known is program, without what holds only for a shell that begins anew.
+func (a *Act) known() *shellparse.Program {
+	if a.resumed != nil {
+		return a.resumed
+	}
+	return a.program()
+}
+
 // hit returns the command rule that a part of the act's command is, or could
 // be.
 func (c *commands) hit(a *Act) (hit, bool) {
@@ -120,7 +128,7 @@ func describePart(c *shellparse.Command) string {
 // hitByNames returns the rule about files or hosts that decides about what
 // the act's command names. reads says that rules of [fileReader] count.
 func hitByNames(rules []rule, a *Act) (best hit, found bool) {
-	p := a.program()
+	p := a.known()
 	if p == nil {
 		return hit{}, false
 	}
@@ -178,10 +186,7 @@ func hostOf(text string) string {
 // must be covered by a rule, or be known for reading only; what redirects
 // write must be what the mode or a rule about files lets be written.
 func (j *Judge) permits(a *Act) (last rule, granted tool.Effects) {
-	p := a.program()
-	if a.resumed != nil {
-		p = a.resumed
-	}
+	p := a.known()
 	if p == nil || a.Unclear != "" || len(j.allow.commands.rules) == 0 || !a.Filtered && !j.allow.named(a.Spec) {
 		return rule{}, 0
 	}
@@ -230,10 +235,7 @@ func (j *Judge) mayWrite(a *Act, file shellparse.Path) bool {
 // onlyReads reports whether it is known that the act's command does nothing
 // but read, beneath the workspace where no fence holds it.
 func (a *Act) onlyReads() bool {
-	p := a.program()
-	if a.resumed != nil {
-		p = a.resumed
-	}
+	p := a.known()
 	if p == nil || a.Unclear != "" || a.Unfenced || p.Class() != shellparse.ReadOnly {
 		return false
 	}
@@ -252,7 +254,7 @@ func (a *Act) onlyReads() bool {
 // worst about it, and which files and hosts it names. It is empty where the
 // act runs none.
 func (a *Act) Parts() string {
-	p := a.program()
+	p := a.known()
 	if p == nil {
 		return a.Unclear
 	}

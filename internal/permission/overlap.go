@@ -10,8 +10,10 @@ const (
 	one                  // any byte but a slash
 	some                 // any number of bytes but slashes
 	anything             // any number of any bytes
-	folders              // what "**/" is: nothing, or anything up to a slash
+	folders              // what "**/" is: nothing, or inside
+	inside               // anything up to a slash
 	visible              // in front of some, at the start of a name: no dot
+	beneath              // in front of anything, at the end: nothing, or a slash
 )
 
 type token struct {
@@ -25,7 +27,7 @@ func ofRule(pattern string) (out []token) {
 	for i := 0; i < len(pattern); i++ {
 		switch c := pattern[i]; {
 		case strings.HasPrefix(pattern[i:], "**/") && (i == 0 || pattern[i-1] == '/'):
-			out = append(out, token{kind: folders})
+			out = append(out, token{kind: folders}, token{kind: inside})
 			i += 2
 		case strings.HasPrefix(pattern[i:], "**"):
 			out = append(out, token{kind: anything})
@@ -48,6 +50,11 @@ func ofRule(pattern string) (out []token) {
 		}
 	}
 	return out
+}
+
+// orBeneath adds to a pattern whatever lies beneath what it matches.
+func orBeneath(p []token) []token {
+	return append(p[:len(p):len(p)], token{kind: beneath}, token{kind: anything})
 }
 
 // ofShell reads the shape of a name in a command: NULs stand for any text and,
@@ -85,8 +92,13 @@ func overlap(p, q []token) bool {
 	if (len(p)+1)*(len(q)+1) > maxOverlap {
 		return true
 	}
-	seen := make([]bool, (len(p)+1)*(len(q)+1))
-	stack := [][2]int{{0, 0}}
+	var few [512]bool
+	seen := few[:]
+	if n := (len(p) + 1) * (len(q) + 1); n > len(few) {
+		seen = make([]bool, n)
+	}
+	var places [64][2]int
+	stack := append(places[:0], [2]int{0, 0})
 	push := func(i, j int) {
 		if at := i*(len(q)+1) + j; !seen[at] {
 			seen[at] = true
@@ -99,17 +111,19 @@ func overlap(p, q []token) bool {
 		if i == len(p) && j == len(q) {
 			return true
 		}
-		for _, next := range skips(p, i) {
+		if next := skip(p, i); next > 0 {
 			push(next, j)
 		}
-		for _, next := range skips(q, j) {
+		if next := skip(q, j); next > 0 {
 			push(i, next)
 		}
 		if i == len(p) || j == len(q) {
 			continue
 		}
-		for _, a := range moves(p, i) {
-			for _, b := range moves(q, j) {
+		ours, n := moves(p, i)
+		theirs, m := moves(q, j)
+		for _, a := range ours[:n] {
+			for _, b := range theirs[:m] {
 				if meet(a, b) {
 					push(a.next, b.next)
 				}
@@ -119,18 +133,18 @@ func overlap(p, q []token) bool {
 	return false
 }
 
-// skips are the places that are reached without taking a byte.
-func skips(p []token, at int) []int {
+// skip is the place that is reached without taking a byte, or 0.
+func skip(p []token, at int) int {
 	if at == len(p) {
-		return nil
+		return 0
 	}
 	switch p[at].kind {
-	case some, anything, folders:
-		return []int{at + 1}
-	case visible:
-		return []int{at + 2}
+	case some, anything:
+		return at + 1
+	case visible, folders, beneath:
+		return at + 2
 	}
-	return nil
+	return 0
 }
 
 // A move takes one byte: a certain one, or any that is not among the two.
@@ -141,21 +155,33 @@ type move struct {
 	next          int
 }
 
-func moves(p []token, at int) []move {
+// moves are the ways on from a place, one or two.
+func moves(p []token, at int) (list [2]move, n int) {
+	slash := move{certain: true, byte: '/'}
 	switch t := p[at]; t.kind {
 	case letter:
-		return []move{{certain: true, byte: t.byte, next: at + 1}}
+		list[0] = move{certain: true, byte: t.byte, next: at + 1}
 	case one:
-		return []move{{noSlash: true, next: at + 1}}
+		list[0] = move{noSlash: true, next: at + 1}
 	case some:
-		return []move{{noSlash: true, next: at}}
+		list[0] = move{noSlash: true, next: at}
 	case visible:
-		return []move{{noSlash: true, noPt: true, next: at + 1}}
+		list[0] = move{noSlash: true, noPt: true, next: at + 1}
+	case beneath:
+		slash.next = at + 1
+		list[0] = slash
 	case folders:
-		return []move{{next: at}, {certain: true, byte: '/', next: at + 1}}
+		slash.next = at + 2
+		list[0], list[1] = move{next: at + 1}, slash
+		return list, 2
+	case inside:
+		slash.next = at + 1
+		list[0], list[1] = move{next: at}, slash
+		return list, 2
 	default:
-		return []move{{next: at}}
+		list[0] = move{next: at}
 	}
+	return list, 1
 }
 
 func meet(a, b move) bool {

@@ -21,7 +21,8 @@ type rule struct {
 	any    bool
 	path   string // gitignore-style pattern of workspace paths
 	domain string // host as parseHost gives it, and everything below it
-	// tokens are path, to be compared with names that are computed.
+	// tokens are path and what lies beneath it, to be compared with names that
+	// are computed.
 	tokens []token
 	// command is the pattern of a rule about commands, else nil.
 	command *shellparse.Pattern
@@ -107,7 +108,7 @@ func (r *rule) parsePattern(pattern string, spec *tool.Spec) error {
 	if !doublestar.ValidatePattern(r.path) {
 		return fmt.Errorf("%q is not a valid path pattern", tool.Clip(r.text))
 	}
-	r.tokens = ofRule(r.path)
+	r.tokens = orBeneath(ofRule(r.path))
 	return nil
 }
 

@@ -61,13 +61,13 @@ const maxTouches = 512
 // "~/" from the person's home. nil knows nothing.
 func (a *Act) Look(dir string, resumed bool, locate func(name string) (Place, bool)) {
 	a.Touches = nil
-	p := a.program()
-	if p == nil {
+	if a.program() == nil {
 		return
 	}
 	if resumed && a.resumed == nil {
 		a.resumed = shellparse.ParseResumed(a.Command)
 	}
+	p := a.known()
 	l := looker{act: a, base: dir, known: !resumed, locate: locate}
 	a.Located = locate != nil && !resumed
 	for i := range p.Commands {
@@ -121,10 +121,17 @@ var lookers = []string{"ls", "ll", "dir", "vdir", "find", "tree", "stat", "du", 
 // movers are those that give a file another name.
 var movers = []string{"mv", "ln", "link", "rename", "install", "cp", "rsync"}
 
+// packers are those that read all that lies beneath a folder which they are
+// given.
+var packers = []string{"tar", "bsdtar", "gtar", "zip", "7z", "7za", "7zr", "rar", "cpio", "pax", "rsync", "scp", "sftp"}
+
 // words looks at the arguments of a program of which it is not known what
 // they are, or not of all.
 func (l *looker) words(c *shellparse.Command, at int, moved bool) {
 	for _, w := range c.Words[min(1, len(c.Words)):] {
+		if _, glob := w.Path().Shape(); glob {
+			l.add(Touch{command: at, Guess: true, moved: moved}, w.Path(), true)
+		}
 		if !w.Known || w.Text == "" {
 			continue
 		}
@@ -140,7 +147,7 @@ func (l *looker) words(c *shellparse.Command, at int, moved bool) {
 			if l.names(c, part) || len(part) > 4096 {
 				continue
 			}
-			l.add(Touch{command: at, Guess: true, moved: moved}, shellparse.Path{Name: part, Known: true, Glob: w.Glob}, true)
+			l.add(Touch{command: at, Guess: true, moved: moved, Below: slices.Contains(packers, c.Name)}, shellparse.Path{Name: part, Known: true}, true)
 		}
 	}
 }
@@ -158,12 +165,20 @@ func (l *looker) add(t Touch, file shellparse.Path, guess bool) {
 		return
 	}
 	t.Name = file.Name
-	shape := file.Shape()
-	if !path.IsAbs(shape) && !strings.HasPrefix(shape, "~") {
+	shape, glob := file.Shape()
+	if at := strings.LastIndexByte(shape, 0); at >= 0 {
+		// What is not known may be an absolute path, and may lead up again, so
+		// that nothing in front of it tells where it ends.
+		if shape = shape[at:]; strings.Contains(shape, "..") {
+			shape = "\x00"
+		}
+	} else if !path.IsAbs(shape) && !strings.HasPrefix(shape, "~") {
 		if l.known {
 			shape = path.Join(l.base, shape)
 		} else {
-			shape = "\x00/" + path.Clean(shape)
+			if shape = "\x00/" + path.Clean(shape); strings.Contains(shape, "..") {
+				shape = "\x00"
+			}
 		}
 	}
 	t.Sure = file.Known && !file.Glob && strings.IndexByte(shape, 0) < 0 && l.locate != nil
@@ -175,7 +190,9 @@ func (l *looker) add(t Touch, file shellparse.Path, guess bool) {
 		t.Below = t.Below && place.Folder
 	}
 	if !t.Sure {
-		t.tokens = ofShell(strings.TrimPrefix(shape, "./"), file.Glob, l.hidden)
+		if t.tokens = ofShell(strings.TrimPrefix(shape, "./"), glob, l.hidden); t.Below && !guess {
+			t.tokens = orBeneath(t.tokens)
+		}
 	}
 	t.Sure = t.Sure && !guess
 	l.act.Touches = append(l.act.Touches, t)
@@ -221,15 +238,15 @@ func (t *Touch) hit(r *rule) (hits, sure bool) {
 		return t.Below && r.mayReach(t.Path), false
 	case strings.HasPrefix(r.path, "**/") && t.tokens[0].kind == anything && t.certainEnd() && doublestar.MatchUnvalidated(r.path, path.Clean(t.Name)):
 		return true, !t.Guess // wherever the folder is
-	case overlap(r.tokens, t.tokens), overlap(append(slices.Clone(r.tokens), token{byte: '/'}, token{kind: anything}), t.tokens):
-		return true, false
 	}
-	return t.Below && !t.Guess && overlap(r.tokens, append(slices.Clone(t.tokens), token{byte: '/'}, token{kind: anything})), false
+	return overlap(r.tokens, t.tokens), false
 }
 
 // certainEnd reports whether only the folder of the file is not known.
 func (t *Touch) certainEnd() bool {
-	return !slices.ContainsFunc(t.tokens[1:], func(k token) bool { return k.kind != letter })
+	return !slices.ContainsFunc(t.tokens[1:], func(k token) bool {
+		return k.kind != letter && k.kind != beneath && k.kind != anything
+	})
 }
 
 // shown is the file for a person.

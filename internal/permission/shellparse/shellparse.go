@@ -15,7 +15,10 @@
 // Everything here is safe for concurrent use; a Program must not be changed.
 package shellparse
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Limits of what is looked at. A script beyond them is unknown, never cut.
 const (
@@ -135,12 +138,15 @@ type Path struct {
 }
 
 // Shape returns the name with a NUL for every stretch that may be any text,
-// slashes included. Where Glob is set, wildcards stand in it as written.
-func (p Path) Shape() string {
-	if p.shape == "" {
-		return p.Name
+// slashes included; with glob, it holds wildcards of the shell, as written.
+func (p Path) Shape() (shape string, glob bool) {
+	switch {
+	case p.Glob && !strings.ContainsAny(p.Name, "$`\"'\\{"):
+		return p.Name, true
+	case p.shape == "":
+		return p.Name, false
 	}
-	return p.shape
+	return p.shape, false
 }
 
 // A Redirect is a redirection to or from a file. Those between descriptors,

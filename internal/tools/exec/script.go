@@ -1,11 +1,11 @@
 package exec
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/handrail-tools/handrail/internal/permission/shellparse"
 )
 
 // A script is what is known of a shell command. It is never what is run.
@@ -14,26 +14,22 @@ type script struct {
 	text string
 	// background says that there was one.
 	background bool
-	// cd is the folder of a command that begins with a literal "cd X &&", or
-	// "".
-	cd string
 	// pipefail says that nothing in the command looks at the status of a
 	// pipeline, so that the shell may be told to report it truthfully.
 	pipefail bool
-	// file is the parsed command, nil where it cannot be parsed: the shell
-	// will say why.
-	file *syntax.File
 }
 
-// readScript looks at a command.
+// readScript looks at a command. What shells may read differently is run as it
+// is, without anything being made of it.
 func readScript(text string) script {
 	s := script{text: text}
+	if !strings.ContainsAny(text, "|&") || len(shellparse.Parse(text).Problems) > 0 {
+		return s
+	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil || len(file.Stmts) == 0 {
 		return s
 	}
-	s.file = file
-	s.cd = cdTarget(file.Stmts[0])
 	s.pipefail = pipefailSafe(file)
 	last := file.Stmts[len(file.Stmts)-1]
 	if last.Background && len(file.Stmts) == 1 {
@@ -44,70 +40,6 @@ func readScript(text string) script {
 		}
 	}
 	return s
-}
-
-// cdTarget returns X of "cd X && …", where X stands there literally.
-func cdTarget(s *syntax.Stmt) string {
-	for {
-		b, ok := s.Cmd.(*syntax.BinaryCmd)
-		if !ok || b.Op != syntax.AndStmt {
-			break
-		}
-		if call, ok := b.X.Cmd.(*syntax.CallExpr); ok && len(b.X.Redirs) == 0 && !b.X.Negated {
-			return cdOf(call)
-		}
-		s = b.X
-	}
-	return ""
-}
-
-func cdOf(call *syntax.CallExpr) string {
-	if len(call.Assigns) > 0 || len(call.Args) != 2 || call.Args[0].Lit() != "cd" {
-		return ""
-	}
-	dir := literal(call.Args[1])
-	if dir == "" || strings.HasPrefix(dir, "-") {
-		return ""
-	}
-	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/') {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return ""
-		}
-		return filepath.Join(home, rest)
-	}
-	return dir
-}
-
-// literal returns a word that means what it says: no expansion of any kind,
-// no escape. "" is none.
-func literal(w *syntax.Word) string {
-	var b strings.Builder
-	for _, part := range w.Parts {
-		switch part := part.(type) {
-		case *syntax.Lit:
-			if strings.ContainsAny(part.Value, "\\*?[{") {
-				return ""
-			}
-			b.WriteString(part.Value)
-		case *syntax.SglQuoted:
-			if part.Dollar {
-				return ""
-			}
-			b.WriteString(part.Value)
-		case *syntax.DblQuoted:
-			for _, in := range part.Parts {
-				lit, ok := in.(*syntax.Lit)
-				if !ok || strings.Contains(lit.Value, "\\") {
-					return ""
-				}
-				b.WriteString(lit.Value)
-			}
-		default:
-			return ""
-		}
-	}
-	return b.String()
 }
 
 // pipefailSafe reports whether every pipeline stands where only the exit

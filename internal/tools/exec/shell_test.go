@@ -270,19 +270,19 @@ func TestReadOnly(t *testing.T) {
 
 func TestReadScript(t *testing.T) {
 	for _, c := range []struct {
-		text, cd   string
+		text       string
 		background bool
 		pipefail   bool
 	}{
-		{"cd sub && make", "sub", false, false}, {"cd 'a b' && x && y", "a b", false, false}, {"cd $X && y", "", false, false}, {"cd -P x && y", "", false, false},
-		{"cd a*b && y", "", false, false}, {"cd sub; make", "", false, false}, {"A=1 cd x && y", "", false, false}, {"cd - && y", "", false, false},
-		{"make &", "", true, false}, {"make && x &", "", true, false}, {"make & wait", "", false, false}, {"make &\n", "", true, false}, {"echo '&'", "", false, false},
-		{"make 2>&1 | tail", "", false, true}, {"cd x && a | b | c", "x", false, true}, {"a | b; c", "", false, false}, {"a | b || c", "", false, false},
-		{"if a | b; then c; fi", "", false, false}, {"! a | b", "", false, false}, {"x=$(a | b)", "", false, false}, {"a |& b", "", false, true},
-		{"echo 'x", "", false, false}, {"", "", false, false},
+		{"cd sub && make", false, false}, {"cd 'a b' && x && y", false, false}, {"cd $X && y", false, false}, {"cd -P x && y", false, false},
+		{"cd a*b && y", false, false}, {"cd sub; make", false, false}, {"A=1 cd x && y", false, false}, {"cd - && y", false, false},
+		{"make &", true, false}, {"make && x &", true, false}, {"make & wait", false, false}, {"make &\n", true, false}, {"echo '&'", false, false},
+		{"make 2>&1 | tail", false, true}, {"cd x && a | b | c", false, true}, {"a | b; c", false, false}, {"a | b || c", false, false},
+		{"if a | b; then c; fi", false, false}, {"! a | b", false, false}, {"x=$(a | b)", false, false}, {"a |& b", false, true},
+		{"echo 'x", false, false}, {"", false, false},
 	} {
 		s := readScript(c.text)
-		if s.cd != c.cd || s.background != c.background || s.pipefail != c.pipefail {
+		if s.background != c.background || s.pipefail != c.pipefail {
 			t.Errorf("%q: %+v", c.text, s)
 		}
 		if !s.background && s.text != c.text {
