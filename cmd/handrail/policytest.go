@@ -15,6 +15,7 @@ import (
 
 	"github.com/handrail-tools/handrail"
 	"github.com/handrail-tools/handrail/internal/config"
+	"github.com/handrail-tools/handrail/internal/jsondoc"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -161,9 +162,7 @@ func lineCases(name string, data []byte) (cases []testCase, errs []error) {
 		c := testCase{Expect: expect, Call: testCall{Tool: called}, line: n}
 		switch args = strings.TrimSpace(args); {
 		case called == "$":
-			command, err := json.Marshal(map[string]string{"command": args})
-			errs = append(errs, err)
-			c.Call = testCall{"shell", command}
+			c.Call = testCall{"shell", append(jsondoc.AppendString([]byte(`{"command":`), args), '}')}
 		case strings.HasPrefix(args, "{"):
 			c.Call.Args = json.RawMessage(args)
 		default:
@@ -174,7 +173,7 @@ func lineCases(name string, data []byte) (cases []testCase, errs []error) {
 	if err := lines.Err(); err != nil {
 		errs = append(errs, fmt.Errorf("%s: %w", name, err))
 	}
-	return cases, slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	return cases, errs
 }
 
 // outcome is what became of a case.

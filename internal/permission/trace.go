@@ -121,7 +121,7 @@ func (r *rule) grants(a *Act) string {
 // traceCommand asks the rules about commands for one simple command.
 func (j *Judge) traceCommand(c *shellparse.Command) Traced {
 	t := Traced{Part: describePart(c), Knows: c.Class.String() + ": " + tool.Clip(c.Why)}
-	if c.Opaque != "" {
+	if c.Opaque != "" && c.Opaque != c.Why {
 		t.Knows += "; " + c.Opaque
 	}
 	alone := &shellparse.Program{Commands: []shellparse.Command{*c}}
