@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -71,6 +70,10 @@ func (c *codex) prefixRule(t *starlark.Thread, b *starlark.Builtin, args starlar
 	if c.size += len(tokens); c.size > maxTotal || len(c.prefixes) >= MaxRules {
 		return nil, fmt.Errorf("the file has too many rules")
 	}
+	var set *shellparse.Set
+	if compiled, err := shellparse.PrefixPattern(tokens); err == nil { // else it is said where the rule is carried over
+		set = shellparse.NewSet(compiled)
+	}
 	for _, examples := range []struct {
 		list *starlark.List
 		want bool
@@ -84,7 +87,9 @@ func (c *codex) prefixRule(t *starlark.Thread, b *starlark.Builtin, args starlar
 			if p.matches(words) != examples.want {
 				return nil, fmt.Errorf("the rule %q is not what its example says: %s has %q", clip(p.String()), examples.name, clip(strings.Join(words, " ")))
 			}
-			c.compare(p, words, examples.want)
+			if set != nil {
+				c.compare(p, set, words, examples.want)
+			}
 		}
 	}
 	c.prefixes = append(c.prefixes, p)
@@ -172,16 +177,12 @@ func lineWords(line string) ([]string, error) {
 
 // compare says where our reading of a rule differs from that of Codex on an
 // example. For what refuses ours is wider, and that is only told.
-func (c *codex) compare(p prefix, words []string, want bool) {
-	pattern, err := shellparse.PrefixPattern(p.tokens)
-	if err != nil {
-		return // said where the rule is carried over
-	}
+func (c *codex) compare(p prefix, set *shellparse.Set, words []string, want bool) {
 	script := make([]string, len(words))
 	for i, w := range words {
 		script[i] = quote(w)
 	}
-	set, program := shellparse.NewSet(pattern), shellparse.Parse(strings.Join(script, " "))
+	program := shellparse.Parse(strings.Join(script, " "))
 	got := set.Cover(program, false).Commands()
 	if p.decision != allows {
 		_, got = set.Hit(program)
@@ -258,30 +259,18 @@ func commandRule(words []string, e effect) (rule, why string) {
 		quoted[i] = quote(w)
 	}
 	rule = strings.Join(quoted, " ") + ":*"
-	if _, err := shellparse.ParsePattern(rule); err != nil {
-		return "", err.Error()
-	}
-	if err := same(rule, words, e); err != nil {
-		return "", err.Error()
-	}
-	return rule, ""
-}
-
-// same makes sure that a rule as it is written is about these words.
-func same(rule string, words []string, e effect) error {
 	written, err := shellparse.ParsePattern(rule)
 	if err != nil {
-		return err
+		return "", err.Error()
 	}
-	quoted := make([]string, len(words))
+	// It is read back and tried, since what it refuses must not be lost.
 	for i, w := range words {
 		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 	}
-	set, program := shellparse.NewSet(written), shellparse.Parse(strings.Join(quoted, " "))
-	if _, hit := set.Hit(program); e != allows && !hit {
-		return errors.New("it cannot be written as a rule of ours")
+	if _, hit := shellparse.NewSet(written).Hit(shellparse.Parse(strings.Join(quoted, " "))); e != allows && !hit {
+		return "", "it cannot be written as a rule of ours"
 	}
-	return nil
+	return rule, ""
 }
 
 // quote writes a word as the shell reads it back.
