@@ -14,6 +14,7 @@ func importer(workspace, home string) config.Importer {
 	return func(name string, data []byte) (s config.Settings, notes, problems config.Problems) {
 		r, err := foreign.Read(foreign.Source{
 			Name: slashed(name), Data: data, Workspace: slashed(workspace), Home: slashed(home),
+			WorkspaceLink: named(workspace), HomeLink: named(home),
 		})
 		var all foreign.Problems
 		if errors.As(err, &all) {
@@ -48,12 +49,18 @@ func slashed(name string) string {
 	if name == "" {
 		return ""
 	}
-	abs, err := filepath.Abs(name)
-	if err != nil {
-		return filepath.ToSlash(name)
+	abs := named(name)
+	if real, err := filepath.EvalSymlinks(filepath.FromSlash(abs)); err == nil {
+		abs = filepath.ToSlash(real)
 	}
-	if real, err := filepath.EvalSymlinks(abs); err == nil {
-		abs = real
+	return abs
+}
+
+// named is a path as somebody gave it: absolute and with slashes.
+func named(name string) string {
+	abs, err := filepath.Abs(name)
+	if name == "" || err != nil {
+		return filepath.ToSlash(name)
 	}
 	return filepath.ToSlash(abs)
 }

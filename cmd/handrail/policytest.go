@@ -16,6 +16,7 @@ import (
 	"github.com/handrail-tools/handrail"
 	"github.com/handrail-tools/handrail/internal/config"
 	"github.com/handrail-tools/handrail/internal/jsondoc"
+	"github.com/handrail-tools/handrail/internal/keyvalue"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -76,7 +77,7 @@ func newPolicyTest(t *terminal, f *flags) *cobra.Command {
 				return err
 			}
 			defer func() { _ = s.Close() }()
-			outcomes, err := t.judgeCases(cmd.Context(), s, file.Cases)
+			outcomes, err := judgeCases(cmd.Context(), s, file.Cases)
 			if err != nil {
 				return usage(fmt.Errorf("%s: %w", args[0], err))
 			}
@@ -197,14 +198,18 @@ func (o *outcome) ok() bool {
 	return o.outcome() == o.asked.Expect && (o.asked.Rule == "" || o.asked.Rule == o.rule) && exitCode(o.got.Code) != exitUsage
 }
 
-func (t *terminal) judgeCases(ctx context.Context, s *handrail.Session, cases []testCase) ([]outcome, error) {
+func judgeCases(ctx context.Context, s *handrail.Session, cases []testCase) ([]outcome, error) {
 	specs := s.Specs()
 	out := make([]outcome, len(cases))
 	var errs []error
 	for i, c := range cases {
 		args := c.Call.Args
 		if c.words != nil {
-			raw, err := t.arguments(ctx, specs, c.Call.Tool, c.words)
+			var schema json.RawMessage
+			if spec := specOf(specs, c.Call.Tool); spec != nil {
+				schema = spec.Input
+			}
+			raw, err := keyvalue.Parse(schema, c.words)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("case %s: %w", c.label(i), err))
 				continue

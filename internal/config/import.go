@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -56,6 +57,7 @@ func (l *Loaded) importAll(f *file, req Request) (Settings, Problems) {
 		all.Join(s)
 		l.Closed = append(l.Closed, name)
 	}
+	all.Permission.Approval = unlessAsked(base.Permission.Approval, all.Permission.Approval)
 	allow, granted := all.Permission.Allow, all.Workspace.Granted
 	all.Permission.Allow, all.Workspace.Granted = nil, nil
 	s := overlay(overlay(base, all), f.settings)
@@ -122,6 +124,7 @@ func (l *Loaded) importOwn(req Request) (problems Problems) {
 				"name it by its absolute path to trust it, or put the rules into the user's file"})
 		}
 		l.Permission.Mode = lower(Modes(), l.Permission.Mode, s.Permission.Mode)
+		l.Permission.Approval = cmp.Or(unlessAsked(l.Permission.Approval, s.Permission.Approval), l.Permission.Approval)
 		l.Permission.Ask = union(l.Permission.Ask, s.Permission.Ask)
 		l.Permission.Deny = union(l.Permission.Deny, s.Permission.Deny)
 		if abs, err := filepath.Abs(full); err == nil {
@@ -129,6 +132,16 @@ func (l *Loaded) importOwn(req Request) (problems Problems) {
 		}
 	}
 	return problems
+}
+
+// unlessAsked is an imported word for when a person is asked. "never" refuses
+// what would be asked; where a person is asked about more than that, it would
+// let happen without a question what the mode covers.
+func unlessAsked(base, imported string) string {
+	if base == "untrusted" || base == "always" {
+		return ""
+	}
+	return imported
 }
 
 // readBeneath reads a file that the workspace may have made to lead elsewhere.

@@ -21,6 +21,8 @@ func lineImporter(_ string, data []byte) (s Settings, notes, problems Problems) 
 			s.Permission.Ask = append(s.Permission.Ask, rest)
 		case "deny":
 			s.Permission.Deny = append(s.Permission.Deny, rest)
+		case "approval":
+			s.Permission.Approval = rest
 		case "mode":
 			s.Permission.Mode = rest
 		case "grant":
@@ -117,6 +119,22 @@ func TestL42_F100_AWorkspacesRulesOnlyTakeAway(t *testing.T) {
 	l, err = Load(Request{File: filepath.Join(home, "c.json"), Workspace: ws, Home: home, Import: lineImporter})
 	if err != nil || !cmp.Equal(l.Permission.Allow, []string{"own"}) {
 		t.Errorf("allow %v, %v", l.Permission.Allow, err)
+	}
+}
+
+// TestImportedNeverIsNoWayRoundAQuestion: "never" refuses what would be asked,
+// and does not take the place of a policy that asks about more.
+func TestImportedNeverIsNoWayRoundAQuestion(t *testing.T) {
+	for base, want := range map[string]string{"": "never", "on-request": "never", "untrusted": "untrusted", "always": "always", "never": "never"} {
+		for _, list := range []string{"~/one", "one"} {
+			home := writeAll(t, map[string]string{"c.json": `{"import": ["` + list + `"]}`, "one": "approval never"})
+			l, err := Load(Request{
+				Base: Settings{Permission: Permission{Approval: base}}, File: filepath.Join(home, "c.json"), Home: home, Workspace: home, Import: lineImporter,
+			})
+			if err != nil || l.Permission.Approval != want {
+				t.Errorf("%s over %q: %q %v, want %q", list, base, l.Permission.Approval, err, want)
+			}
+		}
 	}
 }
 

@@ -185,6 +185,23 @@ func TestPathsAreSeenFromWhereTheFileIs(t *testing.T) {
 	}
 }
 
+// TestF090_FoldersThatLinksLeadTo: rules name folders as people do, and hold
+// for what is there.
+func TestF090_FoldersThatLinksLeadTo(t *testing.T) {
+	src := Source{
+		Name: "/data/ada/.claude/settings.json", Workspace: "/data/ada/garden", WorkspaceLink: "/home/ada/garden", Home: "/data/ada", HomeLink: "/home/ada",
+		Data: []byte(`{"permissions": {"deny": ["Read(//home/ada/garden/a)", "Read(//data/ada/garden/b)", "Read(~/garden/c)", "Read(~/.ssh)"]}}`),
+	}
+	r, err := Read(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"read_file(/a)", "read_file(/b)", "read_file(/c)", "read_file(**/data/ada/.ssh)", "read_file(**/home/ada/.ssh)"}
+	if diff := cmp.Diff(want, r.Permission.Deny); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestEveryToolOfTheTableHasRules: a rule about any tool that the table knows
 // refuses something, or says why there is nothing to refuse.
 func TestEveryToolOfTheTableHasRules(t *testing.T) {

@@ -14,55 +14,70 @@ import (
 // else from the folder in which one works. why, if not "", says why it cannot
 // be said; stricter, that what comes out covers more.
 func (r *reader) pathRule(e effect, pattern string) (out []string, stricter bool, why string) {
-	abs := ""
+	var abs []string
 	switch {
 	case strings.HasPrefix(pattern, "!"):
 		return nil, false, `a rule cannot take back another with "!"`
 	case strings.Contains(pattern, `\`):
 		return nil, false, `a path pattern has no backslash here`
 	case strings.HasPrefix(pattern, "//"):
-		abs = pattern[1:]
+		abs = []string{pattern[1:]}
 	case pattern == "~" || strings.HasPrefix(pattern, "~/"):
 		if r.src.Home == "" {
 			return nil, false, "there is no home folder"
 		}
-		abs = r.src.Home + pattern[1:]
+		for _, home := range both(r.src.Home, r.src.HomeLink) {
+			abs = append(abs, home+pattern[1:])
+		}
 	case strings.HasPrefix(pattern, "~"):
 		return nil, false, "the home folder of somebody else is not known"
 	case strings.HasPrefix(pattern, "/"):
 		if base := r.base(); base != r.src.Workspace {
-			abs = base + pattern
+			abs = []string{base + pattern}
 			break
 		}
 		return []string{pattern}, false, ""
 	case slices.Contains(strings.Split(pattern, "/"), ".."):
-		abs = r.src.Workspace + "/" + pattern
+		abs = []string{r.src.Workspace + "/" + pattern}
 	case e == allows && strings.HasPrefix(pattern, "./"):
 		return []string{strings.TrimPrefix(pattern, ".")}, false, ""
 	default:
 		return []string{pattern}, false, ""
 	}
-	return r.fromWorkspace(e, path.Clean(abs))
+	return r.fromWorkspace(e, abs)
 }
 
-// fromWorkspace says an absolute pattern as seen from the workspace. One that
-// lies elsewhere, where file tools come only into folders that are granted,
-// is made to match there at any depth if it refuses.
-func (r *reader) fromWorkspace(e effect, abs string) (out []string, stricter bool, why string) {
-	elems := strings.Split(strings.Trim(abs, "/"), "/")
-	top := strings.Split(strings.Trim(r.src.Workspace, "/"), "/")
-	if len(elems) > 64 || len(top) > 64 || strings.Count(abs, "**") > 4 {
-		return nil, false, "the path has too many parts"
+// both returns a folder under its two names, or its one.
+func both(name, link string) []string {
+	if link == "" || link == name {
+		return []string{name}
 	}
-	if r.src.Workspace == "" {
-		top = []string{"\x00"}
-	}
-	for _, rest := range remainders(elems, top) {
-		if text := strings.Join(rest, "/"); text == "" || text == "**" {
-			out = append(out, "**")
-		} else {
-			out = append(out, "/"+text)
+	return []string{name, link}
+}
+
+// fromWorkspace says an absolute pattern, under each of its names, as seen from
+// the workspace. One that lies elsewhere, where file tools come only into
+// folders that are granted, is made to match there at any depth if it refuses.
+func (r *reader) fromWorkspace(e effect, names []string) (out []string, stricter bool, why string) {
+	var elsewhere []string
+	for _, abs := range names {
+		elems := parts(abs)
+		if len(elems) > maxElems || strings.Count(abs, "**") > maxStars {
+			return nil, false, "the path has too many parts"
 		}
+		for _, workspace := range both(r.src.Workspace, r.src.WorkspaceLink) {
+			if workspace == "" || len(parts(workspace)) > maxElems {
+				continue
+			}
+			for _, rest := range remainders(elems, parts(workspace)) {
+				if text := strings.Join(rest, "/"); text == "" || text == "**" {
+					out = append(out, "**")
+				} else {
+					out = append(out, "/"+text)
+				}
+			}
+		}
+		elsewhere = append(elsewhere, "**/"+strings.Join(elems, "/"))
 	}
 	switch {
 	case len(out) > 0:
@@ -71,8 +86,17 @@ func (r *reader) fromWorkspace(e effect, abs string) (out []string, stricter boo
 	case e == allows:
 		return nil, false, "it is about files outside of the workspace"
 	}
-	return []string{"**/" + strings.Join(elems, "/")}, true, ""
+	return elsewhere, true, ""
 }
+
+// A pattern above the workspace may have this many parts, and this many "**":
+// each of those is tried at every depth.
+const (
+	maxElems = 64
+	maxStars = 4
+)
+
+func parts(abs string) []string { return strings.Split(strings.Trim(path.Clean(abs), "/"), "/") }
 
 // remainders returns what is left of a pattern once its beginning has matched
 // a folder: in every way in which that is possible.

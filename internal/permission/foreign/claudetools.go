@@ -38,6 +38,11 @@ var (
 	agents = []string{"spawn*", "delegate*"}
 )
 
+const (
+	noTool    = "Handrail has no such tool"
+	modeStays = "Handrail's mode is not for a model to change"
+)
+
 // A deny rule with a path for read_file holds for everything of ours that
 // reads, and a deny or ask rule for edit_file or write_file for everything
 // that changes files, so one rule is enough there.
@@ -63,13 +68,13 @@ var claudeTools = map[string]counterpart{
 	"ToolSearch":   {allow: []string{"tool_search"}, deny: []string{"tool_search"}},
 
 	"AskUserQuestion": {none: "Handrail has no tool that asks a person by itself"},
-	"EnterPlanMode":   {none: "Handrail's mode is not for a model to change"},
-	"ExitPlanMode":    {none: "Handrail's mode is not for a model to change"},
-	"PowerShell":      {none: "Handrail runs no PowerShell"},
-	"Skill":           {none: "Handrail has no tool that loads skills"},
-	"SlashCommand":    {none: "Handrail has no commands that a model gives"},
-	"TaskOutput":      {none: "Handrail has no background tasks of a model"},
-	"TaskStop":        {none: "Handrail has no background tasks of a model"},
+	"EnterPlanMode":   {none: modeStays}, "ExitPlanMode": {none: modeStays},
+	"PowerShell": {none: "Handrail runs no PowerShell"},
+	"Skill":      {none: noTool}, "SlashCommand": {none: noTool}, "LSP": {none: noTool}, "Monitor": {none: noTool}, "Config": {none: noTool},
+	"TaskOutput": {none: noTool}, "TaskStop": {none: noTool}, "TaskCreate": {none: noTool}, "TaskGet": {none: noTool}, "TaskList": {none: noTool},
+	"TaskUpdate": {none: noTool}, "TeamCreate": {none: noTool}, "TeamDelete": {none: noTool}, "SendMessage": {none: noTool},
+	"EnterWorktree": {none: noTool}, "ExitWorktree": {none: noTool}, "CronCreate": {none: noTool}, "CronDelete": {none: noTool}, "CronList": {none: noTool},
+	"ListMcpResourcesTool": {none: noTool}, "ReadMcpResourceTool": {none: noTool},
 }
 
 // tools returns the tools that a rule is about.

@@ -33,9 +33,12 @@ type Source struct {
 	// which folder the paths in it are seen from.
 	Name string
 	Data []byte
-	// Workspace and Home are absolute paths, with slashes. Without a home,
-	// "~" has no meaning.
+	// Workspace and Home are absolute paths, with slashes and without links.
+	// Without a home, "~" has no meaning.
 	Workspace, Home string
+	// WorkspaceLink and HomeLink are the same folders as people name them,
+	// where that is by links.
+	WorkspaceLink, HomeLink string
 }
 
 // Rules is what a file says.
