@@ -15,7 +15,7 @@ func TestTheSettingsPageIsTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(data)
-	for key := range homes {
+	for key := range homes() {
 		if !strings.Contains(page, "`"+key+"`") && !strings.Contains(page, `"`+key+`"`) {
 			t.Errorf("docs/settings.md does not name %q", key)
 		}

@@ -119,7 +119,7 @@ func (c *claude) rule(e effect, line int, entry string) {
 		c.mcpRule(e, line, entry, name, pattern)
 		return
 	}
-	known, ok := claudeTools[name]
+	known, ok := claudeTools()[name]
 	switch {
 	case !ok:
 		c.cannot(e, line, entry, unknownTool(name))
@@ -246,8 +246,8 @@ func splitRule(text string) (name, spec string, has bool, err error) {
 }
 
 func unknownTool(name string) string {
-	known := make([]string, 0, len(claudeTools))
-	for n := range claudeTools {
+	known := make([]string, 0, len(claudeTools()))
+	for n := range claudeTools() {
 		known = append(known, n)
 	}
 	slices.Sort(known)

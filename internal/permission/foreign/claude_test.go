@@ -205,7 +205,7 @@ func TestF090_FoldersThatLinksLeadTo(t *testing.T) {
 // TestEveryToolOfTheTableHasRules: a rule about any tool that the table knows
 // refuses something, or says why there is nothing to refuse.
 func TestEveryToolOfTheTableHasRules(t *testing.T) {
-	for name := range claudeTools {
+	for name := range claudeTools() {
 		r := read(t, project+"/.claude/settings.json", `{"permissions": {"deny": ["`+name+`"], "ask": ["`+name+`"]}}`)
 		if len(r.Permission.Deny) == 0 && len(r.Notes) == 0 {
 			t.Errorf("deny %s comes to nothing", name)

@@ -1,6 +1,9 @@
 package foreign
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // takes is what stands between the brackets of a rule about a tool.
 type takes int
@@ -46,36 +49,38 @@ const (
 // A deny rule with a path for read_file holds for everything of ours that
 // reads, and a deny or ask rule for edit_file or write_file for everything
 // that changes files, so one rule is enough there.
-var claudeTools = map[string]counterpart{
-	"Bash":         {takes: commands, allow: shells, deny: shells},
-	"BashOutput":   {deny: []string{"write_stdin"}},
-	"KillShell":    {deny: []string{"write_stdin"}},
-	"KillBash":     {deny: []string{"write_stdin"}},
-	"Read":         {takes: paths, allow: readers, ask: readers, deny: []string{"read_file"}, every: []string{"read_file", "view_image"}},
-	"NotebookRead": {takes: paths, allow: []string{"read_file"}, ask: readers, deny: []string{"read_file"}, every: []string{"read_file"}},
-	"Edit":         {takes: paths, allow: editors, deny: []string{"edit_file"}, every: writers},
-	"MultiEdit":    {takes: paths, allow: []string{"edit_file"}, deny: []string{"edit_file"}, every: writers},
-	"Write":        {takes: paths, allow: []string{"write_file"}, deny: []string{"write_file"}, every: []string{"write_file", "apply_patch"}},
-	"NotebookEdit": {takes: paths, allow: []string{"notebook_edit"}, deny: []string{"notebook_edit"}},
-	"Glob":         {takes: paths, allow: []string{"glob"}, deny: []string{"glob"}},
-	"Grep":         {takes: paths, allow: []string{"grep"}, deny: []string{"grep"}},
-	"LS":           {takes: paths, allow: []string{"list_dir"}, deny: []string{"list_dir"}},
-	"WebFetch":     {takes: domains, deny: []string{"web_fetch*"}},
-	"WebSearch":    {deny: []string{"web_search*"}},
-	"Task":         {deny: agents},
-	"Agent":        {deny: agents},
-	"TodoWrite":    {allow: []string{"update_plan"}, deny: []string{"update_plan"}},
-	"ToolSearch":   {allow: []string{"tool_search"}, deny: []string{"tool_search"}},
+var claudeTools = sync.OnceValue(func() map[string]counterpart {
+	return map[string]counterpart{
+		"Bash":         {takes: commands, allow: shells, deny: shells},
+		"BashOutput":   {deny: []string{"write_stdin"}},
+		"KillShell":    {deny: []string{"write_stdin"}},
+		"KillBash":     {deny: []string{"write_stdin"}},
+		"Read":         {takes: paths, allow: readers, ask: readers, deny: []string{"read_file"}, every: []string{"read_file", "view_image"}},
+		"NotebookRead": {takes: paths, allow: []string{"read_file"}, ask: readers, deny: []string{"read_file"}, every: []string{"read_file"}},
+		"Edit":         {takes: paths, allow: editors, deny: []string{"edit_file"}, every: writers},
+		"MultiEdit":    {takes: paths, allow: []string{"edit_file"}, deny: []string{"edit_file"}, every: writers},
+		"Write":        {takes: paths, allow: []string{"write_file"}, deny: []string{"write_file"}, every: []string{"write_file", "apply_patch"}},
+		"NotebookEdit": {takes: paths, allow: []string{"notebook_edit"}, deny: []string{"notebook_edit"}},
+		"Glob":         {takes: paths, allow: []string{"glob"}, deny: []string{"glob"}},
+		"Grep":         {takes: paths, allow: []string{"grep"}, deny: []string{"grep"}},
+		"LS":           {takes: paths, allow: []string{"list_dir"}, deny: []string{"list_dir"}},
+		"WebFetch":     {takes: domains, deny: []string{"web_fetch*"}},
+		"WebSearch":    {deny: []string{"web_search*"}},
+		"Task":         {deny: agents},
+		"Agent":        {deny: agents},
+		"TodoWrite":    {allow: []string{"update_plan"}, deny: []string{"update_plan"}},
+		"ToolSearch":   {allow: []string{"tool_search"}, deny: []string{"tool_search"}},
 
-	"AskUserQuestion": {none: "Handrail has no tool that asks a person by itself"},
-	"EnterPlanMode":   {none: modeStays}, "ExitPlanMode": {none: modeStays},
-	"PowerShell": {none: "Handrail runs no PowerShell"},
-	"Skill":      {none: noTool}, "SlashCommand": {none: noTool}, "LSP": {none: noTool}, "Monitor": {none: noTool}, "Config": {none: noTool},
-	"TaskOutput": {none: noTool}, "TaskStop": {none: noTool}, "TaskCreate": {none: noTool}, "TaskGet": {none: noTool}, "TaskList": {none: noTool},
-	"TaskUpdate": {none: noTool}, "TeamCreate": {none: noTool}, "TeamDelete": {none: noTool}, "SendMessage": {none: noTool},
-	"EnterWorktree": {none: noTool}, "ExitWorktree": {none: noTool}, "CronCreate": {none: noTool}, "CronDelete": {none: noTool}, "CronList": {none: noTool},
-	"ListMcpResourcesTool": {none: noTool}, "ReadMcpResourceTool": {none: noTool},
-}
+		"AskUserQuestion": {none: "Handrail has no tool that asks a person by itself"},
+		"EnterPlanMode":   {none: modeStays}, "ExitPlanMode": {none: modeStays},
+		"PowerShell": {none: "Handrail runs no PowerShell"},
+		"Skill":      {none: noTool}, "SlashCommand": {none: noTool}, "LSP": {none: noTool}, "Monitor": {none: noTool}, "Config": {none: noTool},
+		"TaskOutput": {none: noTool}, "TaskStop": {none: noTool}, "TaskCreate": {none: noTool}, "TaskGet": {none: noTool}, "TaskList": {none: noTool},
+		"TaskUpdate": {none: noTool}, "TeamCreate": {none: noTool}, "TeamDelete": {none: noTool}, "SendMessage": {none: noTool},
+		"EnterWorktree": {none: noTool}, "ExitWorktree": {none: noTool}, "CronCreate": {none: noTool}, "CronDelete": {none: noTool}, "CronList": {none: noTool},
+		"ListMcpResourcesTool": {none: noTool}, "ReadMcpResourceTool": {none: noTool},
+	}
+})
 
 // tools returns the tools that a rule is about.
 func (c counterpart) tools(e effect, pattern bool) []string {

@@ -24,7 +24,7 @@ func (o ours) Names() (names []string) {
 // does at most.
 func tools() ours {
 	all := ours{}
-	for _, known := range claudeTools {
+	for _, known := range claudeTools() {
 		for _, list := range [][]string{known.allow, known.ask, known.deny, known.every} {
 			for _, name := range list {
 				effects := tool.Read | tool.Write
