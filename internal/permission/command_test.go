@@ -214,6 +214,11 @@ func TestResumed(t *testing.T) {
 			t.Errorf("%q: %+v, want %v", text, v, want)
 		}
 	}
+	for text, want := range map[string]Outcome{"ls": Allow, "cat /ws/a": Allow, "cat a": Ask, "cd": Ask, "cd -": Ask, "cd /": Ask, "cd $X": Ask, "ls /etc": Ask} {
+		if v := look(text, Config{}); v.Outcome != want {
+			t.Errorf("unfenced, %q: %+v, want %v", text, v, want)
+		}
+	}
 	if v := look("cd x; rm y > z", Config{Mode: WorkspaceWrite, Allow: []string{"shell(rm *)", "shell(cd *)"}}); v.Outcome != Ask {
 		t.Errorf("a redirect in a folder that is not known: %+v", v)
 	}

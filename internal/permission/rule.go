@@ -62,6 +62,10 @@ func (r *rule) resolve(name string, names Names) (*tool.Spec, error) {
 		return nil, nil
 	}
 	spec, ok := names.Resolve(name)
+	if !ok && slices.Contains(hostReaders, name) && strings.HasPrefix(r.text, name+"(domain:") {
+		r.tool = hostReaders[0]
+		return nil, nil
+	}
 	if !ok {
 		msg := fmt.Sprintf("%q names no tool", tool.Clip(r.text))
 		if near, ok := suggest.Nearest(name, names.Names()); ok {
@@ -147,6 +151,11 @@ func (r *rule) about(a *Act) bool {
 	return r.covers(a.Spec) || a.Filtered && r.tool != "" && slices.Contains(commandTools, r.tool) &&
 		slices.Contains(commandTools, a.Spec.Name) && a.Effects.Declared().Has(tool.Exec)
 }
+
+// hostReaders are the names of the tool that fetches from hosts. A rule about
+// hosts may be written for it where a session does not have it, since it holds
+// for commands too.
+var hostReaders = []string{"web_fetch", "WebFetch"}
 
 // covers reports whether the rule is about the tool at all.
 func (r *rule) covers(spec *tool.Spec) bool {

@@ -69,7 +69,9 @@ func (a *Act) Look(dir string, resumed bool, locate func(name string) (Place, bo
 	}
 	p := a.known()
 	l := looker{act: a, base: dir, known: !resumed, locate: locate}
-	a.Located = locate != nil && !resumed
+	// A shell that has run others is still beneath the workspace: to leave it
+	// was asked about.
+	a.Located = locate != nil
 	for i := range p.Commands {
 		l.command(p, i)
 	}
@@ -90,6 +92,7 @@ type looker struct {
 	base   string
 	known  bool
 	hidden bool // wildcards match names that begin with a dot
+	home   bool // the folder is changed to one that is not named
 	locate func(string) (Place, bool)
 }
 
@@ -211,6 +214,7 @@ func (l *looker) move(c *shellparse.Command, at int) {
 			return
 		}
 		l.known = false
+		l.home = l.home || len(c.Words) < 2 || !strings.HasPrefix(c.Words[1].Text, "/") && c.Words[len(c.Words)-1].Text == "-"
 	case "pushd", "popd", "chroot", "unshare", "eval", "source", ".":
 		l.known = false
 	case "env", "git", "make", "tar", "sudo", "find", "xargs", "fd", "ninja", "npm":
@@ -222,7 +226,7 @@ func (l *looker) move(c *shellparse.Command, at int) {
 			}
 		}
 	}
-	l.act.Located = l.act.Located && l.known
+	l.act.Located = l.act.Located && !l.home && (l.known || l.act.resumed != nil)
 }
 
 // hit reports whether a rule is about the file, and whether that is sure.

@@ -18,7 +18,9 @@ func Complete(text string) bool {
 		return false
 	}
 	_, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
-	return err == nil
+	// Where shells may differ in what they read, they may differ in whether it
+	// has ended.
+	return err == nil && len(Parse(text).Problems) == 0
 }
 
 // IsShell reports whether a script is nothing but a shell that runs what it
