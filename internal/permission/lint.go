@@ -40,9 +40,10 @@ type Finding struct {
 	Text string
 }
 
-// maxCompared bounds how many rules of one list are compared with each other,
-// pair by pair.
-const maxCompared = 3000
+// maxLooked is how many rules of one list are looked at: every pair of them is
+// compared, and each is tried in thirty spellings. A finding says where a list
+// is longer.
+const maxLooked = 2000
 
 // Lint looks for rules that do not do what they seem to. hidden says of a tool
 // why it is not in the session, or "". The error is that of [New].
@@ -61,6 +62,11 @@ func Lint(c Config, names Names, hidden func(tool string) string) ([]Finding, er
 		}
 	}
 	for i := range l.lists {
+		rest := len(l.lists[i]) - maxLooked
+		if rest > 0 {
+			l.find(i, &l.lists[i][maxLooked], Advice, "it and %d more behind it were not looked at; the list is too long", rest-1)
+			l.lists[i] = l.lists[i][:maxLooked]
+		}
 		for j := range l.lists[i] {
 			l.rule(i, j)
 		}
@@ -164,7 +170,7 @@ func (l *linter) absent(r *rule) string {
 // shadowed reports on a rule that a stricter one always forestalls.
 func (l *linter) shadowed(list int, r *rule) bool {
 	for stricter := range list {
-		for i := range l.lists[stricter][:min(len(l.lists[stricter]), maxCompared)] {
+		for i := range l.lists[stricter] {
 			by := &l.lists[stricter][i]
 			if !by.contains(r, true) {
 				continue
@@ -184,7 +190,7 @@ func (l *linter) shadowed(list int, r *rule) bool {
 // wider one, or the same one earlier in the list.
 func (l *linter) redundant(list, at int) bool {
 	r, all := &l.lists[list][at], l.lists[list]
-	for i := range all[:min(len(all), maxCompared)] {
+	for i := range all {
 		by := &all[i]
 		if i == at || !by.contains(r, list != allowList) || i > at && r.contains(by, list != allowList) {
 			continue

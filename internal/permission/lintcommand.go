@@ -107,9 +107,9 @@ func (l *linter) wraps(p *shellparse.Pattern) bool {
 	return false
 }
 
-// spellings are ways to run a command that are not written as it is; %s is the
+// respellings are ways to run a command that are not written as it is; %s is the
 // command.
-var spellings = []string{
+var respellings = []string{
 	"%s", "/usr/bin/%s", "command %s", "env %s", "env A=b %s", "exec %s", "nohup %s", "nice -n 5 %s", "timeout 5 %s", "time %s", "setsid %s",
 	"sudo -n %s", "(%s)", "{ %s; }", "true; %s", "true && %s", "if true; then %s; fi", "$(%s)", "`%s`", "echo x | xargs %s", "sh -c '%s'",
 	"bash -lc '%s'", "eval '%s'", "find . -exec %s {} ;", "busybox sh -c '%s'", "echo '%s' | sh", "! %s", "%s > x", "%s &", "A=b %s",
@@ -124,7 +124,7 @@ func (l *linter) slips(list int, r *rule) {
 		return hit
 	}
 	if !strings.Contains(plain, "'") {
-		for _, s := range spellings {
+		for _, s := range respellings {
 			if !caught(plain+" x") && (strings.Contains(s, "xargs") || strings.Contains(s, "-exec")) {
 				continue // these add arguments, and the rule is about none
 			}
