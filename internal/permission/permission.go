@@ -165,45 +165,6 @@ type Judge struct {
 	deny, ask, allow list
 }
 
-// A list is one list of rules. Those about commands stand apart, so that many
-// of them cost no more than a few.
-type list struct {
-	// rules are all, as they were written; plain those about anything else
-	// than commands.
-	rules, plain []rule
-	commands     commands
-}
-
-func (l *list) compile(rules []rule) {
-	l.rules = rules
-	var about []rule
-	for _, r := range rules {
-		if r.command != nil {
-			about = append(about, r)
-		} else {
-			l.plain = append(l.plain, r)
-		}
-	}
-	if about != nil {
-		l.commands = compileCommands(about)
-	}
-}
-
-// hit returns the rule of a list that refuses or asks, a sure one if there is
-// one.
-func (l *list) hit(a *Act, denies bool) (hit, bool) {
-	if r, ok := matchAny(l.plain, *a, denies); ok {
-		return hit{rule: r.text, sure: true}, true
-	}
-	best, found := l.commands.hit(a)
-	if !best.sure {
-		if h, ok := hitByNames(l.plain, a); ok && (!found || h.sure) {
-			best, found = h, true
-		}
-	}
-	return best, found
-}
-
 // New compiles a configuration. All its mistakes are reported at once.
 func New(c Config, names Names) (*Judge, error) {
 	j := &Judge{mode: c.Mode, approval: c.Approval}
@@ -346,19 +307,6 @@ func (j *Judge) permit(a *Act, reads bool) Verdict {
 		return Verdict{Allow, r.text, "an allow rule covers this call"}
 	}
 	return Verdict{Allow, "mode " + string(j.mode), "the mode covers what the call does"}
-}
-
-// reason says what a rule covers, or may cover: a part of a command, or the
-// whole call.
-func (h hit) reason(verb, whole string) string {
-	if h.part == "" {
-		return verb + whole
-	}
-	text := verb + "a part of the command: " + h.part
-	if !h.sure {
-		text += ". A command whose every part stands there plainly can be judged without a question"
-	}
-	return text
 }
 
 // Question is the verdict where somebody beside the rules, such as a hook,

@@ -31,6 +31,8 @@ type Touch struct {
 
 	// entry is Path without the last link resolved.
 	entry string
+	// within is the folder that a name with wildcards begins with.
+	within string
 	// tokens are what an unsure name could be.
 	tokens []token
 	// command is the index of the part in the program.
@@ -58,7 +60,8 @@ const maxTouches = 512
 // Look fills in what is known of the act's command. dir is the folder in which
 // it begins, resumed is as in [tool.Act], and locate says what a name means: a
 // relative one is seen from the workspace's folder, and one that begins with
-// "~/" from the person's home. nil knows nothing.
+// "~/" from the person's home; ok is false where that cannot be told. nil
+// knows nothing.
 func (a *Act) Look(dir string, resumed bool, locate func(name string) (Place, bool)) {
 	a.Touches = nil
 	if a.program() == nil {
@@ -176,24 +179,36 @@ func (l *looker) add(t Touch, file shellparse.Path, guess bool) {
 			shape = "\x00"
 		}
 	} else if !path.IsAbs(shape) && !strings.HasPrefix(shape, "~") {
-		if l.known {
-			shape = path.Join(l.base, shape)
-		} else {
+		if l.known && l.base != "" {
+			shape = l.base + "/" + shape
+		} else if !l.known {
 			if shape = "\x00/" + path.Clean(shape); strings.Contains(shape, "..") {
 				shape = "\x00"
 			}
 		}
 	}
+	if strings.HasPrefix(shape, "/proc/") {
+		shape = "\x00/" + path.Base(shape) // whose folders are those of processes
+	}
+	if glob && l.locate != nil && strings.IndexByte(shape, 0) < 0 {
+		at := strings.LastIndexByte(shape[:strings.IndexAny(shape, "*?[+@!(")], '/') + 1
+		if folder, ok := l.locate(path.Clean(shape[:at])); ok && at > 0 {
+			t.within = folder.Path
+			shape = path.Join(t.within, shape[at:])
+		}
+	}
 	t.Sure = file.Known && !file.Glob && strings.IndexByte(shape, 0) < 0 && l.locate != nil
 	if t.Sure {
 		place, ok := l.locate(shape)
-		t.Sure = ok
+		if t.Sure = ok; !ok {
+			shape = "\x00/" + path.Base(shape)
+		}
 		t.Path, t.entry = place.Path, place.Entry
 		t.Open = place.Readable && (!t.Write || place.Writable)
 		t.Below = t.Below && place.Folder
 	}
 	if !t.Sure {
-		if t.tokens = ofShell(strings.TrimPrefix(shape, "./"), glob, l.hidden); t.Below && !guess {
+		if t.tokens = ofShell(path.Clean(shape), glob, l.hidden); t.Below && !guess {
 			t.tokens = orBeneath(t.tokens)
 		}
 	}
@@ -240,6 +255,8 @@ func (t *Touch) hit(r *rule) (hits, sure bool) {
 			return true, !t.Guess
 		}
 		return t.Below && r.mayReach(t.Path), false
+	case t.within != "" && t.within != "." && r.matchesPath(t.within):
+		return true, !t.Guess
 	case strings.HasPrefix(r.path, "**/") && t.tokens[0].kind == anything && t.certainEnd() && doublestar.MatchUnvalidated(r.path, path.Clean(t.Name)):
 		return true, !t.Guess // wherever the folder is
 	}

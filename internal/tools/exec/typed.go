@@ -44,7 +44,7 @@ func typing(e *process.Entry, data string, terminal bool) line {
 		data = strings.TrimSuffix(data, "\x04")
 	}
 	if e.Tool == "run_code" || !shellparse.Parse(e.Command).IsShell() {
-		return line{unclear: noShell, restUnclear: noShell}
+		return line{text: data, unclear: noShell, restUnclear: noShell}
 	}
 	pending, unclear := e.Typed.Get()
 	return assemble(pending, unclear, data, terminal)
