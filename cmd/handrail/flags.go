@@ -81,6 +81,9 @@ func (f *flags) open(ctx context.Context, o handrail.Options) (*handrail.Session
 		return nil, nil, usage(errors.New(l.Locate(err.Error())))
 	}
 	o.Files.Closed = l.Closed
+	if o.Commands.Off {
+		withoutCommands(&o.Permission, l)
+	}
 	s, err := handrail.Open(ctx, o)
 	if err != nil {
 		return nil, nil, usage(errors.New(l.Locate(err.Error())))

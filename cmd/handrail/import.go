@@ -3,7 +3,10 @@ package main
 import (
 	"errors"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/handrail-tools/handrail"
 	"github.com/handrail-tools/handrail/internal/config"
 	"github.com/handrail-tools/handrail/internal/permission/foreign"
 )
@@ -63,4 +66,15 @@ func named(name string) string {
 		return filepath.ToSlash(name)
 	}
 	return filepath.ToSlash(abs)
+}
+
+// withoutCommands leaves out imported rules about commands where there is no
+// tool that could run one: a file of another system is not written for that.
+func withoutCommands(p *handrail.Permission, l *config.Loaded) {
+	for name, list := range map[string]*[]string{"allow": &p.Allow, "ask": &p.Ask, "deny": &p.Deny} {
+		*list = slices.DeleteFunc(slices.Clone(*list), func(rule string) bool {
+			tool, _, _ := strings.Cut(rule, "(")
+			return (tool == "shell" || tool == "write_stdin") && l.Imported(name, rule)
+		})
+	}
 }

@@ -150,6 +150,13 @@ func (l *Loaded) Place(list, entry string) string {
 	return l.imported[entryKey("permission."+list, entry)]
 }
 
+// Imported reports whether an entry of a list of the permission section comes
+// from a file of another system, and from no other.
+func (l *Loaded) Imported(list, entry string) bool {
+	key := entryKey("permission."+list, entry)
+	return l.imported[key] != "" && !slices.ContainsFunc(l.files, func(f *file) bool { _, own := f.places[key]; return own })
+}
+
 func (l *Loaded) placeOf(line string) string {
 	for _, f := range slices.Backward(l.files) {
 		for _, key := range slices.Sorted(maps.Keys(f.places)) {
