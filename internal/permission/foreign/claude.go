@@ -16,7 +16,7 @@ import (
 )
 
 // claudeKeys are the keys of "permissions" that mean something here.
-var claudeKeys = []string{"allow", "ask", "deny", "defaultMode", "additionalDirectories", "disableBypassPermissionsMode",
+var claudeKeys = []string{"allow", "ask", "deny", "defaultMode", "additionalDirectories", "disableBypassPermissionsMode", "disableAutoMode",
 	"denyInsteadOfPrompting", "blockReadsOutsideWorkingDirectories", "blockWritesOutsideWorkingDirectories"}
 
 // readClaude reads the permissions of a settings file of Claude Code. What
@@ -74,7 +74,7 @@ func (c *claude) permissions(n *jsondoc.Node) {
 			if value.Kind != jsondoc.Bool || value.True() {
 				c.rules.Permission.Approval = permission.Never
 			}
-		case "disableBypassPermissionsMode", "blockReadsOutsideWorkingDirectories", "blockWritesOutsideWorkingDirectories":
+		case "disableBypassPermissionsMode", "disableAutoMode", "blockReadsOutsideWorkingDirectories", "blockWritesOutsideWorkingDirectories":
 			// It holds here always: no model and no imported file widens the
 			// mode, and file tools stay in the workspace and what is granted.
 		default:
@@ -87,7 +87,7 @@ func (c *claude) permissions(n *jsondoc.Node) {
 	}
 }
 
-// strings returns the entries of a list of strings with their lines.
+// each hands on the entries of a list of strings with their lines.
 func (c *claude) each(key string, n *jsondoc.Node, do func(line int, text string)) {
 	if n.Kind != jsondoc.Array {
 		c.problem(c.lines["permissions."+key], "permissions.%s is not a list", key)

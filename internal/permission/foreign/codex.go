@@ -55,6 +55,7 @@ func readCodex(src Source) (*Rules, error) {
 		return nil, c.failed(err)
 	}
 	for _, p := range c.prefixes {
+		c.check(p)
 		c.carry(p)
 	}
 	return c.result()

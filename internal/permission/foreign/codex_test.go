@@ -54,6 +54,11 @@ host_executable(name = "odd", paths = ["/opt/odd"])
 prefix_rule(pattern = [["git", "odd"], "log"])
 prefix_rule(pattern = ["odd", "rm"], decision = "forbidden")
 `, permission.Config{Allow: []string{"shell(git log:*)"}, Deny: []string{"shell(odd rm:*)"}}, "none of the folders of the system"},
+		{"examples with a path", `
+prefix_rule(pattern = ["git", "log"], match = ["/usr/bin/git log"], not_match = ["/opt/git log"])
+host_executable(name = "git", paths = ["/usr/bin/git"])
+prefix_rule(pattern = ["make"], decision = "forbidden", match = ["/any/where/make all"])
+`, permission.Config{Allow: []string{"shell(git log:*)"}, Deny: []string{"shell(make:*)"}}, ""},
 		{"an empty file", "# nothing yet\n", permission.Config{}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -84,6 +89,7 @@ func TestCodexFilesThatAreRefused(t *testing.T) {
 		{`prefix_rule(pattern = ["git"], decision = "deny")`, 1, "forbidden"},
 		{`prefix_rule(pattern = ["git"], dicision = "allow")`, 1, "dicision"},
 		{"x = 1\n" + `prefix_rule(pattern = ["git", "status"], match = ["git log"])`, 2, "match"},
+		{`prefix_rule(pattern = ["git"], match = [[]])`, 1, "list of words"},
 		{`prefix_rule(pattern = ["git"], not_match = [["git", "log"]])`, 1, "not_match"},
 		{`prefix_rule(pattern = ["git"], match = ["git 'x"])`, 1, "not a command"},
 		{`prefix_rule(pattern = ["", "x"], decision = "forbidden")`, 1, "empty"},

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -25,6 +26,8 @@ type prefix struct {
 	line     int
 	tokens   [][]string
 	decision effect
+	// match and notMatch are its examples.
+	match, notMatch [][]string
 }
 
 func (p prefix) String() string {
@@ -66,34 +69,55 @@ func (c *codex) prefixRule(t *starlark.Thread, b *starlark.Builtin, args starlar
 	if err != nil {
 		return nil, err
 	}
-	p := prefix{c.line(t), tokens, e}
+	p := prefix{line: c.line(t), tokens: tokens, decision: e}
 	if c.size += len(tokens); c.size > maxTotal || len(c.prefixes) >= MaxRules {
-		return nil, fmt.Errorf("the file has too many rules")
+		return nil, errors.New("the file has too many rules")
 	}
-	var set *shellparse.Set
-	if compiled, err := shellparse.PrefixPattern(tokens); err == nil { // else it is said where the rule is carried over
-		set = shellparse.NewSet(compiled)
+	if p.match, err = c.examples(match); err == nil {
+		p.notMatch, err = c.examples(notMatch)
 	}
-	for _, examples := range []struct {
-		list *starlark.List
-		want bool
-		name string
-	}{{match, true, "match"}, {notMatch, false, "not_match"}} {
-		all, err := c.examples(examples.list)
-		if err != nil {
-			return nil, fmt.Errorf("%s of the rule %q: %w", examples.name, clip(p.String()), err)
-		}
-		for _, words := range all {
-			if p.matches(words) != examples.want {
-				return nil, fmt.Errorf("the rule %q is not what its example says: %s has %q", clip(p.String()), examples.name, clip(strings.Join(words, " ")))
-			}
-			if set != nil {
-				c.compare(p, set, words, examples.want)
-			}
-		}
+	if err != nil {
+		return nil, fmt.Errorf("an example of the rule %q: %w", clip(p.String()), err)
 	}
 	c.prefixes = append(c.prefixes, p)
 	return starlark.None, nil
+}
+
+// check tries the examples of a rule, once it is known where the programs of
+// the whole file are accepted.
+func (c *codex) check(p prefix) {
+	var set *shellparse.Set
+	if compiled, err := shellparse.PrefixPattern(p.tokens); err == nil { // else it is said where the rule is carried over
+		set = shellparse.NewSet(compiled)
+	}
+	try := func(words []string, want bool, name string) {
+		switch {
+		case c.matches(p, words) != want:
+			c.problem(p.line, "the rule %q is not what its example says: %s has %q", clip(p.String()), name, clip(strings.Join(words, " ")))
+		case set != nil:
+			c.compare(p, set, words, want)
+		}
+	}
+	for _, words := range p.match {
+		try(words, true, "match")
+	}
+	for _, words := range p.notMatch {
+		try(words, false, "not_match")
+	}
+}
+
+// matches reports whether a rule is about a command: by its first word as it
+// stands, or by the name of the program where that is an absolute path which
+// host_executable does not exclude.
+func (c *codex) matches(p prefix, words []string) bool {
+	if p.matches(words) || len(words) == 0 || !path.IsAbs(words[0]) {
+		return p.matches(words)
+	}
+	name := path.Base(words[0])
+	if list, listed := c.hosts[name]; listed && !slices.Contains(list, words[0]) {
+		return false
+	}
+	return p.matches(append([]string{name}, words[1:]...))
 }
 
 // tokens reads a pattern: words, each of which may be a list of alternatives.
