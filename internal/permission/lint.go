@@ -43,7 +43,7 @@ type Finding struct {
 // maxLooked is how many rules of one list are looked at: every pair of them is
 // compared, and each is tried in thirty spellings. A finding says where a list
 // is longer.
-const maxLooked = 2000
+const maxLooked = 1000
 
 // Lint looks for rules that do not do what they seem to. hidden says of a tool
 // why it is not in the session, or "". The error is that of [New].
@@ -246,7 +246,10 @@ func (r *rule) pathContains(other string) bool {
 	if r.path == other {
 		return true
 	}
-	if strings.ContainsAny(other, `[{\`) {
+	mine, _, _ := strings.Cut(r.path, "/")
+	theirs, _, _ := strings.Cut(other, "/")
+	const wild = `*?[{\`
+	if strings.ContainsAny(other, `[{\`) || mine != theirs && !strings.ContainsAny(mine, wild) && !strings.ContainsAny(theirs, wild) {
 		return false
 	}
 	for _, folders := range []string{"", "\x01", "\x01/\x02/\x03/\x04/\x05"} {

@@ -160,12 +160,12 @@ func TestShadowedRulesAreShadowed(t *testing.T) {
 // TestLintIsBounded looks at many rules.
 func TestLintIsBounded(t *testing.T) {
 	var c permission.Config
-	for i := range 2002 {
+	for i := range 1002 {
 		c.Deny = append(c.Deny, fmt.Sprintf("read_file(/a%d)", i))
 	}
 	start := time.Now()
 	found, err := permission.Lint(c, newKit(), nothingHidden)
-	if err != nil || len(found) != 1 || found[0].Rule != "read_file(/a2000)" || !strings.Contains(found[0].Text, "1 more") {
+	if err != nil || len(found) != 1 || found[0].Rule != "read_file(/a1000)" || !strings.Contains(found[0].Text, "1 more") {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if took := time.Since(start); took > 30*time.Second {

@@ -217,8 +217,9 @@ func (j *Judge) Mode() Mode { return j.mode }
 // Asks reports whether anybody is ever asked.
 func (j *Judge) Asks() bool { return j.approval != Never }
 
-// Exceptions returns the rules that are about single paths or hosts, as they
-// were written; no allow rules where a person is asked before those count.
+// Exceptions returns the rules that are about single paths, hosts or commands,
+// as they were written; no allow rules where a person is asked before those
+// count.
 func (j *Judge) Exceptions() (deny, ask, allow []string) {
 	texts := func(rules []rule) (out []string) {
 		for _, r := range rules {

@@ -57,7 +57,7 @@ func (w *walker) verdict(c *Command, s *sense) {
 	c.Effects.Process = c.Effects.Process || e.process
 	w.options(c, e, s.read)
 	w.arguments(c, e, s.read, s.words)
-	if special := specials[e.kind]; special != nil {
+	if special := specials()[e.kind]; special != nil {
 		special(c, s)
 	}
 	c.Effects.Write = c.Effects.Write || c.Class == Changes && !e.network || c.Class == Dangerous
