@@ -123,9 +123,10 @@ func hitByNames(rules []rule, a *Act) (best hit, found bool) {
 	if p == nil {
 		return hit{}, false
 	}
-	note := func(r rule, sure bool, what string) bool {
-		if !found || sure && !best.sure {
-			best, found = hit{rule: r.text, sure: sure, part: what}, true
+	work := 0
+	note := func(r rule, sure bool, what func() string) bool {
+		if !found || sure { // to describe a long command is not for nothing
+			best, found = hit{rule: r.text, sure: sure, part: what()}, true
 		}
 		return sure
 	}
@@ -137,24 +138,24 @@ func hitByNames(rules []rule, a *Act) (best hit, found bool) {
 				for _, host := range c.Effects.Hosts {
 					name := hostOf(host)
 					match, clear := r.matchesHost(name)
-					if (match || !clear) && note(r, match, describePart(c)+": it reaches "+tool.Clip(host)) {
+					if (match || !clear) && note(r, match, func() string { return describePart(c) + ": it reaches " + tool.Clip(host) }) {
 						return best, true
 					}
 				}
 			}
 		case r.path != "" && (r.tool == fileReader || slices.Contains(fileWriters, r.tool)):
 			if len(p.Problems) > 0 && a.Unclear == "" {
-				note(r, false, p.Problems[0])
+				note(r, false, func() string { return p.Problems[0] })
 			}
 			for i := range a.Touches {
 				t := &a.Touches[i]
-				if hits, sure := t.hit(&r); hits && note(r, sure, t.describe(p)) {
+				if hits, sure := t.hit(&r, &work); hits && note(r, sure, func() string { return t.describe(p) }) {
 					return best, true
 				}
 			}
 			for i := range p.Commands {
 				if c := &p.Commands[i]; c.Code != "" && r.spokenOfIn(c.Code) {
-					note(r, false, describePart(c)+": the program that it is given names what the rule is about")
+					note(r, false, func() string { return describePart(c) + ": the program that it is given names what the rule is about" })
 				}
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -274,15 +275,31 @@ func TestOverlap(t *testing.T) {
 		{"a/{b,c}", "a/d", false, true}, {"a/[bc]", "a/b", false, true}, {"a/?", "a/bc", false, false}, {"*.go", "x.?o", true, true}, {"*.go", "x.cc", true, false}, {"*.go", "@(x|y).go", true, true},
 		{"a*", "\x00b", false, true}, {"secrets/**", "secrets/a", false, true}, {"secrets/**", "secret*/a", true, true}, {`a\*`, "a*", false, true}, {`a\*`, "ab", false, false},
 	} {
-		if got := overlap(ofRule(c.rule), ofShell(c.shell, c.glob, false)); got != c.want {
+		if got := overlap(ofRule(c.rule), ofShell(c.shell, c.glob, false), new(int)); got != c.want {
 			t.Errorf("%s and %q: %v", c.rule, c.shell, got)
 		}
 	}
-	if !overlap(ofRule("**/.env"), ofShell("*", true, true)) {
+	if !overlap(ofRule("**/.env"), ofShell("*", true, true), new(int)) {
 		t.Error("dotglob lets * match .env")
 	}
-	if !overlap(ofRule(strings.Repeat("*a", 2000)), ofShell(strings.Repeat("*b", 2000), true, false)) {
+	if !overlap(ofRule(strings.Repeat("*a", 2000)), ofShell(strings.Repeat("*b", 2000), true, false), new(int)) {
 		t.Error("what is too long to compare must count as overlapping")
+	}
+}
+
+// TestMuchToCompare: a command that is made to be slow to judge is asked about.
+func TestMuchToCompare(t *testing.T) {
+	c := Config{Mode: FullAccess}
+	for i := range 300 {
+		c.Deny = append(c.Deny, fmt.Sprintf("read_file(**/a*/**/b*/**/c*%d)", i))
+	}
+	j := judge(t, c)
+	began := time.Now()
+	v := j.Judge(command(shell, "cat "+strings.Repeat("a*b*c*a*b*/", 30)+"* "+strings.Repeat("a*/b*/c*/a/b/c/*x ", 500)))
+	if took := time.Since(began); v.Outcome != Ask || took > 15*time.Second {
+		t.Errorf("%v: %+v", took, v)
+	} else {
+		t.Logf("%v", took)
 	}
 }
 

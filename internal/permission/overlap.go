@@ -84,18 +84,25 @@ func ofShell(shape string, glob, hidden bool) (out []token) {
 	return out
 }
 
-// maxOverlap bounds the work of one comparison; what is longer overlaps.
-const maxOverlap = 1 << 20
+const (
+	// maxOverlap bounds the room of one comparison, maxWork the steps of all
+	// that one command needs: some tenths of a second. What goes beyond
+	// overlaps.
+	maxOverlap = 1 << 20
+	maxWork    = 1 << 22
+)
 
-// overlap reports whether there is a text that both patterns match.
-func overlap(p, q []token) bool {
-	if (len(p)+1)*(len(q)+1) > maxOverlap {
+// overlap reports whether there is a text that both patterns match. work
+// counts the steps.
+func overlap(p, q []token, work *int) bool {
+	room := (len(p) + 1) * (len(q) + 1)
+	if *work += room / 64; room > maxOverlap || *work > maxWork {
 		return true
 	}
 	var few [512]bool
 	seen := few[:]
-	if n := (len(p) + 1) * (len(q) + 1); n > len(few) {
-		seen = make([]bool, n)
+	if room > len(few) {
+		seen = make([]bool, room)
 	}
 	var places [64][2]int
 	stack := append(places[:0], [2]int{0, 0})
@@ -108,6 +115,9 @@ func overlap(p, q []token) bool {
 	for len(stack) > 0 {
 		i, j := stack[len(stack)-1][0], stack[len(stack)-1][1]
 		stack = stack[:len(stack)-1]
+		if *work++; *work > maxWork {
+			return true
+		}
 		if i == len(p) && j == len(q) {
 			return true
 		}

@@ -244,8 +244,9 @@ func (l *looker) move(c *shellparse.Command, at int) {
 	l.act.Located = l.act.Located && !l.home && (l.known || l.act.resumed != nil)
 }
 
-// hit reports whether a rule is about the file, and whether that is sure.
-func (t *Touch) hit(r *rule) (hits, sure bool) {
+// hit reports whether a rule is about the file, and whether that is sure. work
+// is as in overlap.
+func (t *Touch) hit(r *rule, work *int) (hits, sure bool) {
 	reader := r.tool == fileReader
 	switch {
 	case reader && t.Write && !t.moved && !t.Guess, !reader && !t.Write && !t.Guess:
@@ -260,7 +261,7 @@ func (t *Touch) hit(r *rule) (hits, sure bool) {
 	case strings.HasPrefix(r.path, "**/") && t.tokens[0].kind == anything && t.certainEnd() && doublestar.MatchUnvalidated(r.path, path.Clean(t.Name)):
 		return true, !t.Guess // wherever the folder is
 	}
-	return overlap(r.tokens, t.tokens), false
+	return overlap(r.tokens, t.tokens, work), false
 }
 
 // certainEnd reports whether only the folder of the file is not known.
