@@ -132,6 +132,12 @@ func names(s *handrail.Session) []string {
 // dial connects an MCP client to the session over a pair of pipes.
 func dial(t tb, s *handrail.Session) *mcp.ClientSession {
 	t.Helper()
+	return dialAs(t, s, nil)
+}
+
+// dialAs is dial with a certain revision of the protocol.
+func dialAs(t tb, s *handrail.Session, o *mcp.ClientSessionOptions) *mcp.ClientSession {
+	t.Helper()
 	server, err := serve.New(s, serve.Options{Version: "test"})
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +151,7 @@ func dial(t tb, s *handrail.Session) *mcp.ClientSession {
 		_ = server.ServeStdio(ctx, fromClient, toClient) // ends with the pipe
 	}()
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
-		Connect(ctx, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+		Connect(ctx, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -296,8 +296,25 @@ func (s *Session) scopes() []store.Scope {
 }
 
 // ruleNames is how permission rules find tools: by canonical name, alias, or
-// a name that the surface shows.
+// a name that the surface shows; where nothing of the session has it, by the
+// name under which Claude Code knows the tool, as whose rules these are written.
 type ruleNames struct{ *registry.Registry }
+
+// Resolve returns the tool that a rule means by a name.
+func (n ruleNames) Resolve(name string) (*tool.Spec, bool) {
+	if spec, ok := n.Registry.Resolve(name); ok {
+		return spec, true
+	}
+	sf, err := surface.Load("claude")
+	if err != nil {
+		return nil, false
+	}
+	shown, ok := sf.ByName(name)
+	if !ok {
+		return nil, false
+	}
+	return n.Registry.Resolve(shown.Target)
+}
 
 // Names returns the canonical names.
 func (n ruleNames) Names() []string {

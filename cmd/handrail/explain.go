@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/handrail-tools/handrail"
+	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -66,6 +68,22 @@ type judgementJSON struct {
 	Verdict string `json:"verdict"`
 	Rule    string `json:"rule"`
 	Detail  string `json:"detail"`
+	// Tried are the rules that were asked, for each part of the call.
+	Tried []tracedJSON `json:"tried,omitempty"`
+}
+
+type tracedJSON struct {
+	Part  string      `json:"part"`
+	Knows string      `json:"knows"`
+	Rules []trialJSON `json:"rules"`
+	More  int         `json:"more"`
+}
+
+type trialJSON struct {
+	List string `json:"list"`
+	Rule string `json:"rule"`
+	Says string `json:"says"`
+	Why  string `json:"why"`
 }
 
 func newExplanationJSON(asked string, e handrail.Explanation) explanationJSON {
@@ -74,13 +92,24 @@ func newExplanationJSON(asked string, e handrail.Explanation) explanationJSON {
 		out.Tool = asked
 	}
 	for _, s := range e.Steps {
-		out.Steps = append(out.Steps, judgementJSON{s.Step, s.Verdict, s.Rule, s.Detail})
+		step := judgementJSON{Step: s.Step, Verdict: s.Verdict, Rule: s.Rule, Detail: s.Detail}
+		for _, part := range s.Tried {
+			rules := make([]trialJSON, len(part.Tried))
+			for i, one := range part.Tried {
+				rules[i] = trialJSON(one)
+			}
+			step.Tried = append(step.Tried, tracedJSON{part.Part, part.Knows, rules, part.More})
+		}
+		out.Steps = append(out.Steps, step)
 	}
 	return out
 }
 
-func (t *terminal) printExplanation(asked string, e handrail.Explanation) {
+// printTree shows the steps of a journey, and beneath the step that asks the
+// rules what each rule said about each part of the call.
+func (t *terminal) printTree(indent string, e handrail.Explanation) {
 	rows := make([][]string, 0, len(e.Steps))
+	var tried []permission.Traced
 	for _, s := range e.Steps {
 		if s.Verdict == "not taken" && s.Detail == "" {
 			continue // what only acts has nothing to say about a call that does not run
@@ -89,7 +118,8 @@ func (t *terminal) printExplanation(asked string, e handrail.Explanation) {
 		if s.Rule != "" {
 			detail = fmt.Sprintf("%s (rule: %s)", detail, visible(s.Rule))
 		}
-		rows = append(rows, []string{s.Step, s.Verdict, detail})
+		rows = append(rows, []string{indent + s.Step, s.Verdict, detail})
+		tried = append(tried, s.Tried...)
 	}
 	t.table(rows, func(_, column int, cell string) string {
 		if column != 1 {
@@ -97,6 +127,70 @@ func (t *terminal) printExplanation(asked string, e handrail.Explanation) {
 		}
 		return t.verdict(cell)
 	})
+	for i := range tried {
+		t.printPart(indent, &tried[i])
+	}
+}
+
+// printPart shows one part of a call and the rules that were asked about it.
+func (t *terminal) printPart(indent string, part *permission.Traced) {
+	if part.Part == "the call" && part.Tried == nil {
+		return
+	}
+	line := indent + "  " + t.bold(visible(part.Part))
+	if part.Knows != "" {
+		line += ": " + visible(part.Knows)
+	}
+	fmt.Fprintln(t.out, line)
+	var rows [][]string
+	var lists []string
+	silent := map[string][]string{}
+	for _, one := range part.Tried {
+		if one.Says == "no" {
+			silent[one.List] = append(silent[one.List], visible(one.Rule))
+			continue
+		}
+		says := one.Says
+		if one.Why != "" {
+			says += ": " + visible(one.Why)
+		}
+		rows, lists = append(rows, []string{indent + "    " + one.List, visible(one.Rule), says}), append(lists, one.List)
+	}
+	t.table(rows, func(row, column int, cell string) string {
+		switch {
+		case column != 2:
+			return cell
+		case lists[row] == "deny":
+			return t.bad(cell)
+		case lists[row] == "ask":
+			return t.warn(cell)
+		default:
+			return t.good(cell)
+		}
+	})
+	t.printSilent(indent, silent, part.More)
+}
+
+// printSilent names the rules that were asked and say nothing about a part.
+func (t *terminal) printSilent(indent string, silent map[string][]string, more int) {
+	var lists []string
+	for _, list := range []string{"deny", "ask", "allow"} {
+		if rules := silent[list]; rules != nil {
+			lists = append(lists, list+" "+strings.Join(rules, ", "))
+		}
+	}
+	if lists == nil {
+		return
+	}
+	line := "not about it: " + strings.Join(lists, "; ")
+	if more > 0 {
+		line += fmt.Sprintf("; and %d more", more)
+	}
+	fmt.Fprintln(t.out, indent+"    "+t.dim(line))
+}
+
+func (t *terminal) printExplanation(asked string, e handrail.Explanation) {
+	t.printTree("", e)
 	switch explainCode(e) {
 	case exitOK:
 		fmt.Fprintln(t.out, t.good("The call would run."))

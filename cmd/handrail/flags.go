@@ -20,6 +20,7 @@ type flags struct {
 	model, provider                                     string
 	approval                                            string // of the sub-commands that have the flag
 	json                                                bool
+	only                                                *config.Given // settings in place of all files
 }
 
 func (f *flags) register(root *cobra.Command) {
@@ -61,7 +62,7 @@ func (f *flags) load() (*config.Loaded, error) {
 	home, _ := os.UserHomeDir() // without a home, ~ has no meaning
 	l, err := config.Load(config.Request{
 		Base: baseSettings(home), Workspace: f.workspace, UserFile: config.UserFile(), File: f.config,
-		Home: home, Profile: f.profile, Flags: over,
+		Home: home, Profile: f.profile, Flags: over, Import: importer(f.workspace, home), Given: f.only,
 	})
 	return l, usage(err)
 }
@@ -80,6 +81,9 @@ func (f *flags) open(ctx context.Context, o handrail.Options) (*handrail.Session
 		return nil, nil, usage(errors.New(l.Locate(err.Error())))
 	}
 	o.Files.Closed = l.Closed
+	if o.Commands.Off {
+		withoutCommands(&o.Permission, l)
+	}
 	s, err := handrail.Open(ctx, o)
 	if err != nil {
 		return nil, nil, usage(errors.New(l.Locate(err.Error())))

@@ -39,6 +39,7 @@ func (t *terminal) faint(text string) string { return t.paint(t.errTTY, "2", tex
 func (t *terminal) bold(text string) string  { return t.paint(t.outTTY, "1", text) }
 func (t *terminal) good(text string) string  { return t.paint(t.outTTY, "32", text) }
 func (t *terminal) bad(text string) string   { return t.paint(t.outTTY, "31", text) }
+func (t *terminal) dim(text string) string   { return t.paint(t.outTTY, "2", text) }
 func (t *terminal) warn(text string) string  { return t.paint(t.outTTY, "33", text) }
 
 // visible writes every character that would steer a terminal, or that hides

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/handrail-tools/handrail/internal/suggest"
 )
@@ -93,17 +94,19 @@ func (d *decoder) members(path string, n *node, visit func(member)) {
 const top = "the top level"
 
 // homes says where a key belongs, for the ones that people put elsewhere.
-var homes = map[string][]string{
-	"mode": {"permission"}, "approval": {"permission"}, "ask": {"permission"},
-	"allow": {"permission", "policy"}, "deny": {"permission", "policy"},
-	"require_tags": {"policy"}, "shell_writes": {"policy"}, "by_provider": {"policy"},
-	"granted": {"workspace"}, "read_only_dirs": {"workspace"}, "protected": {"workspace"}, "unreadable": {"workspace"},
-	"deferred": {"exposure"}, "pinned": {"exposure"}, "away": {"exposure"}, "max_listed": {"exposure"}, "idle_turns": {"exposure"},
-	"surface": {top}, "exposure": {top}, "state_dir": {top}, "timeout": {top}, "secret_env": {top},
-	"history": {top}, "enabled": {"history", "commands"}, "max_bytes": {"history"}, "max_age_days": {"history"},
-	"commands": {top}, "fence": {"commands"}, "network": {"commands"}, "pass_env": {"commands"}, "allow_hosts": {"commands"}, "deny_hosts": {"commands"}, "check": {"commands"}, "formatters": {"commands"},
-	"profiles": {top}, "permission": {top}, "policy": {top}, "workspace": {top},
-}
+var homes = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"mode": {"permission"}, "approval": {"permission"}, "ask": {"permission"},
+		"allow": {"permission", "policy"}, "deny": {"permission", "policy"},
+		"require_tags": {"policy"}, "shell_writes": {"policy"}, "by_provider": {"policy"},
+		"granted": {"workspace"}, "read_only_dirs": {"workspace"}, "protected": {"workspace"}, "unreadable": {"workspace"},
+		"deferred": {"exposure"}, "pinned": {"exposure"}, "away": {"exposure"}, "max_listed": {"exposure"}, "idle_turns": {"exposure"},
+		"surface": {top}, "exposure": {top}, "state_dir": {top}, "timeout": {top}, "secret_env": {top},
+		"history": {top}, "enabled": {"history", "commands"}, "max_bytes": {"history"}, "max_age_days": {"history"},
+		"commands": {top}, "fence": {"commands"}, "network": {"commands"}, "pass_env": {"commands"}, "allow_hosts": {"commands"}, "deny_hosts": {"commands"}, "check": {"commands"}, "formatters": {"commands"},
+		"profiles": {top}, "import": {top}, "permission": {top}, "policy": {top}, "workspace": {top},
+	}
+})
 
 func (d *decoder) unknown(path string, m member, known keys) {
 	names := make([]string, 0, len(known))
@@ -112,9 +115,9 @@ func (d *decoder) unknown(path string, m member, known keys) {
 	}
 	slices.Sort(names)
 	switch near := didYouMean(m.key, names); {
-	case homes[m.key] != nil && d.from == trusted:
-		d.problem(m.at, "%s has no key %q; it belongs in %s", orTop(path), m.key, strings.Join(homes[m.key], " or "))
-	case homes[m.key] != nil:
+	case homes()[m.key] != nil && d.from == trusted:
+		d.problem(m.at, "%s has no key %q; it belongs in %s", orTop(path), m.key, strings.Join(homes()[m.key], " or "))
+	case homes()[m.key] != nil:
 		d.problem(m.at, "a workspace's own file may only take away, so %q has no place in it; it belongs in the user's file", m.key)
 	case near != "":
 		d.problem(m.at, "unknown key %q%s", m.key, near)

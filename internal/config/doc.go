@@ -24,6 +24,14 @@
 // lists are joined, its allow lists must be part of the trusted ones, and
 // every other key in it is an error that says where the setting belongs.
 //
+// # The rules of other systems
+//
+// "import" names files whose rules are taken over each time, so that they go
+// on being written where they are: absolute paths and "~/" are trusted as the
+// file that names them is, and their lists are joined to its own. A path below
+// the workspace can only take away, as the workspace's own file, and need not
+// be there.
+//
 // # Strictness
 //
 // A file is strict JSON with only the keys that are known. Everything that

@@ -9,6 +9,7 @@ func (d *decoder) settings(n *node) Settings {
 	var s Settings
 	known := d.sections(&s)
 	if d.from == trusted {
+		known["import"] = d.imports(&s.Import)
 		known["profiles"] = func(path string, n *node) { s.Profiles = d.profiles(path, n) }
 	}
 	d.object("", n, known)

@@ -29,12 +29,24 @@ type Request struct {
 	UserFile string
 	// File is a file that was asked for and must exist; "" asks for none.
 	File string
+	// Given, if not nil, is a settings file that is read in place of UserFile,
+	// File and the workspace's own.
+	Given *Given
 	// Home stands for "~" in the files; "" leaves no such paths.
 	Home string
 	// Profile is the name of the profile to lay on top, or "".
 	Profile string
 	// Flags is what the command line says.
 	Flags Settings
+	// Import reads the files that settings name under "import"; without it
+	// such a file is a problem.
+	Import Importer
+}
+
+// Given is the text of a settings file, and what it is called in messages.
+type Given struct {
+	Name string
+	Data []byte
 }
 
 // Loaded is the settings in force.
@@ -46,8 +58,12 @@ type Loaded struct {
 	// or not. No tool may touch them: whoever opens a workspace hands them to
 	// it as closed.
 	Closed []string
+	// Notes say what the files of other systems mean otherwise there.
+	Notes Problems
 
 	files []*file
+	// imported has the file that each entry of a list was taken over from.
+	imported map[string]string
 }
 
 // UserFile returns where the user's own settings are looked for, or "" on a
@@ -65,6 +81,13 @@ func UserFile() string {
 func Load(req Request) (*Loaded, error) {
 	l := &Loaded{Settings: req.Base.clone()}
 	var problems Problems
+	if req.Given != nil {
+		found, ps := l.take(req.Given.Name, req.Given.Data, nil, req.Home, trusted)
+		problems = append(problems, ps...)
+		l.Settings, ps = l.importAll(found, req)
+		problems = append(problems, ps...)
+		req.UserFile, req.File, req.Workspace = "", "", ""
+	}
 	for _, one := range []struct {
 		name     string
 		required bool
@@ -72,7 +95,8 @@ func Load(req Request) (*Loaded, error) {
 		found, ps := l.trusted(one.name, one.required, req.Home)
 		problems = append(problems, ps...)
 		if found != nil {
-			l.Settings = overlay(l.Settings, found.settings)
+			l.Settings, ps = l.importAll(found, req)
+			problems = append(problems, ps...)
 		}
 	}
 	own, ps := l.own(req.Workspace)
@@ -90,6 +114,7 @@ func Load(req Request) (*Loaded, error) {
 		l.Settings, ps = narrow(l.Settings, own)
 		problems = append(problems, ps...)
 	}
+	problems = append(problems, l.importOwn(req)...)
 	if len(problems) > 0 {
 		return nil, problems
 	}
@@ -110,6 +135,26 @@ func (l *Loaded) Locate(text string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Place returns file:line:column of an entry of a list of the permission
+// section, by the list's name; the file alone where the entry is taken over
+// from one of another system; or "" where it stands in none of the files.
+func (l *Loaded) Place(list, entry string) string {
+	for _, f := range slices.Backward(l.files) {
+		if at, ok := f.places[entryKey("permission."+list, entry)]; ok {
+			line, column := position(f.data, at)
+			return fmt.Sprintf("%s:%d:%d", f.name, line, column)
+		}
+	}
+	return l.imported[entryKey("permission."+list, entry)]
+}
+
+// Imported reports whether an entry of a list of the permission section comes
+// from a file of another system, and from no other.
+func (l *Loaded) Imported(list, entry string) bool {
+	key := entryKey("permission."+list, entry)
+	return l.imported[key] != "" && !slices.ContainsFunc(l.files, func(f *file) bool { _, own := f.places[key]; return own })
 }
 
 func (l *Loaded) placeOf(line string) string {
@@ -155,17 +200,9 @@ func (l *Loaded) own(workspace string) (*file, Problems) {
 		return nil, nil
 	}
 	name := filepath.Join(workspace, filepath.FromSlash(WorkspaceFile))
-	root, err := os.OpenRoot(workspace)
+	data, err := readBeneath(workspace, WorkspaceFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // whoever opens the workspace says so
-	}
-	if err != nil {
-		return nil, Problems{{File: workspace, Text: "opening the workspace: " + reason(err)}}
-	}
-	defer func() { _ = root.Close() }()
-	data, err := readAll(root.OpenFile(filepath.FromSlash(WorkspaceFile), os.O_RDONLY|syscall.O_NONBLOCK, 0))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil // whoever opens the workspace says whether it is there
 	}
 	return l.take(name, data, err, "", workspaceOwn)
 }

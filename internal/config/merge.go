@@ -24,6 +24,7 @@ func overlay(base, over Settings) Settings {
 	// alarms, so a trusted source may set another in its place.
 	s.Workspace.Unreadable = replace(s.Workspace.Unreadable, over.Workspace.Unreadable)
 	s.SecretEnv = union(s.SecretEnv, over.SecretEnv)
+	s.Import = union(s.Import, over.Import)
 	s.Surface = cmp.Or(over.Surface, s.Surface)
 	s.Exposure = overlayExposure(s.Exposure, over.Exposure)
 	s.History = overlayHistory(s.History, over.History)
@@ -37,6 +38,16 @@ func overlay(base, over Settings) Settings {
 		s.Profiles[name] = overlay(s.Profiles[name], p)
 	}
 	return s
+}
+
+// Join adds what other settings say of permission, and which folders they
+// grant: every list is joined, the allow list too, and scalars of other win.
+// It is for files that stand beside each other.
+func (s *Settings) Join(other Settings) {
+	allow := union(s.Permission.Allow, other.Permission.Allow)
+	granted := union(s.Workspace.Granted, other.Workspace.Granted)
+	*s = overlay(*s, other)
+	s.Permission.Allow, s.Workspace.Granted = allow, granted
 }
 
 func overlayPolicy(base, over Policy) Policy {

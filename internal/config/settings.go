@@ -27,6 +27,9 @@ type Settings struct {
 	// StateDir is where results and history are kept: an absolute path, or
 	// "" where it is not said.
 	StateDir string
+	// Import names files of other systems whose rules are taken over:
+	// absolute paths, and paths below the workspace.
+	Import []string
 	// Profiles are named overlays. An overlay has no profiles of its own.
 	Profiles map[string]Settings
 }
@@ -118,7 +121,7 @@ func (s Settings) clone() Settings {
 	s.Policy = s.Policy.clone()
 	s.Workspace = s.Workspace.clone()
 	s.Exposure.Pinned, s.Exposure.Away = slices.Clone(s.Exposure.Pinned), slices.Clone(s.Exposure.Away)
-	s.SecretEnv = slices.Clone(s.SecretEnv)
+	s.SecretEnv, s.Import = slices.Clone(s.SecretEnv), slices.Clone(s.Import)
 	s.Commands = s.Commands.clone()
 	s.Profiles = maps.Clone(s.Profiles)
 	for name, p := range s.Profiles {

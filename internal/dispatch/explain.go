@@ -15,6 +15,8 @@ type Judgement struct {
 	Verdict string
 	// Detail is one sentence; Rule is what decided, or "".
 	Detail, Rule string
+	// Tried are the rules that the step asked about each part of the call.
+	Tried []permission.Traced
 }
 
 // Explanation is how the journey would judge a call.
@@ -63,6 +65,9 @@ func (t *trip) judge(ctx context.Context, s step) Judgement {
 		return j
 	}
 	err := s.do(t, ctx)
+	if s.name == "permit" {
+		j.Tried = t.d.Judge.Trace(t.act)
+	}
 	for _, note := range t.trace {
 		if note.Step == s.name {
 			j.Detail, j.Rule = note.Detail, note.Rule

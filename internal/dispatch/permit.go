@@ -89,8 +89,8 @@ func (t *trip) unanswered(err error) *tool.Error {
 	return tool.Errorf(tool.CodeApprovalRequired, "%s needs a person's approval and the question could not be put: nobody has answered", t.spec.Name)
 }
 
-// granted is what a yes for the session covers: the call, the files that it
-// meant when the yes was given, and the very tool, since another may take its
+// granted is what a yes for the session covers: the call, the files and the
+// command that it meant when the yes was given, and the very tool, since another may take its
 // name.
 type granted struct {
 	entry  *registry.Entry
@@ -98,7 +98,10 @@ type granted struct {
 }
 
 func (t *trip) grant(digest string) granted {
-	paths := slices.Concat(t.act.Reads, []string{""}, t.act.Writes, []string{""}, t.act.Trees)
+	paths := slices.Concat(t.act.Reads, []string{""}, t.act.Writes, []string{""}, t.act.Trees, []string{"", t.act.Command, t.act.Unclear})
+	for _, file := range t.act.Touches {
+		paths = append(paths, file.Path)
+	}
 	return granted{t.resolved.Entry, permission.Digest(digest, []byte(strings.Join(paths, "\x00")))}
 }
 

@@ -56,6 +56,8 @@ type Entry struct {
 	// Command is its text, Tool the tool that started it.
 	Command, Tool string
 	Place
+	// Typed is what it was given and may not have taken yet.
+	Typed Typed
 
 	turn     chan struct{} // held by whoever talks to it
 	lastUsed time.Time     // guarded by the table

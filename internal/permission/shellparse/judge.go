@@ -57,7 +57,7 @@ func (w *walker) verdict(c *Command, s *sense) {
 	c.Effects.Process = c.Effects.Process || e.process
 	w.options(c, e, s.read)
 	w.arguments(c, e, s.read, s.words)
-	if special := specials[e.kind]; special != nil {
+	if special := specials()[e.kind]; special != nil {
 		special(c, s)
 	}
 	c.Effects.Write = c.Effects.Write || c.Class == Changes && !e.network || c.Class == Dangerous
@@ -122,11 +122,27 @@ func (w *walker) options(c *Command, e *entry, r reading) {
 		// is the command.
 		c.suffixes, c.hidden = true, true
 	}
+	if r.loose && runsByOption(e) {
+		c.hidden = true
+	}
 	// A word that is computed could be any option: it only matters where
 	// some option matters.
 	if r.loose && e.class == ReadOnly && !harmlessOptions(e) {
 		c.worse(Unknown, "an argument that is computed could be any option")
 	}
+}
+
+// runsByOption reports whether an option of an entry runs something.
+func runsByOption(e *entry) bool {
+	if e.subs {
+		return true
+	}
+	for _, f := range e.options {
+		if f.role == runs || f.role == runsCode || f.role == runsFile {
+			return true
+		}
+	}
+	return false
 }
 
 // harmlessOptions reports whether no option of an entry matters.

@@ -284,7 +284,7 @@ func (r *runner) finds() {
 		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
 		default:
 			if r.entry.kind == "find" {
-				i += findTests[how]
+				i += findTests()[how]
 			}
 			continue
 		}

@@ -15,7 +15,10 @@
 // Everything here is safe for concurrent use; a Program must not be changed.
 package shellparse
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Limits of what is looked at. A script beyond them is unknown, never cut.
 const (
@@ -130,6 +133,20 @@ type Path struct {
 	Known bool
 	// Glob says that Name holds wildcards.
 	Glob bool
+	// shape is Name with a wild byte for every stretch that is not known.
+	shape string
+}
+
+// Shape returns the name with a NUL for every stretch that may be any text,
+// slashes included; with glob, it holds wildcards of the shell, as written.
+func (p Path) Shape() (shape string, glob bool) {
+	switch {
+	case p.Glob && !strings.ContainsAny(p.Name, "$`\"'\\{"):
+		return p.Name, true
+	case p.shape == "":
+		return p.Name, false
+	}
+	return p.shape, false
 }
 
 // A Redirect is a redirection to or from a file. Those between descriptors,

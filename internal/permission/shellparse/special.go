@@ -1,28 +1,33 @@
 package shellparse
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // specials judge what options and arguments alone do not tell, by the kind of
 // an entry.
-var specials = map[string]func(*Command, *sense){
-	"names":      judgeNames,
-	"test":       judgeTest,
-	"plus":       judgePlus,
-	"giturl":     judgeGitURL,
-	"date":       judgeDate,
-	"dd":         judgeDd,
-	"tar":        judgeTar,
-	"find":       judgeFind,
-	"fd":         judgeFd,
-	"awk":        judgeAwk,
-	"sed":        judgeSed,
-	"gitconfig":  judgeGitConfig,
-	"gitpush":    judgeGitPush,
-	"anywhere":   judgeAnywhere,
-	"code":       judgeCode,
-	"othershell": judgeCode,
-	"command":    judgeCommand,
-}
+var specials = sync.OnceValue(func() map[string]func(*Command, *sense) {
+	return map[string]func(*Command, *sense){
+		"names":      judgeNames,
+		"test":       judgeTest,
+		"plus":       judgePlus,
+		"giturl":     judgeGitURL,
+		"date":       judgeDate,
+		"dd":         judgeDd,
+		"tar":        judgeTar,
+		"find":       judgeFind,
+		"fd":         judgeFd,
+		"awk":        judgeAwk,
+		"sed":        judgeSed,
+		"gitconfig":  judgeGitConfig,
+		"gitpush":    judgeGitPush,
+		"anywhere":   judgeAnywhere,
+		"code":       judgeCode,
+		"othershell": judgeCode,
+		"command":    judgeCommand,
+	}
+})
 
 // judgeNames is for builtins that set variables by name.
 func judgeNames(c *Command, s *sense) {
@@ -98,18 +103,20 @@ func judgeTar(c *Command, s *sense) {
 
 // findTests are the parts of an expression of find that only test or print,
 // with how many words each takes.
-var findTests = map[string]int{
-	"-name": 1, "-iname": 1, "-path": 1, "-ipath": 1, "-wholename": 1, "-iwholename": 1, "-lname": 1, "-ilname": 1,
-	"-regex": 1, "-iregex": 1, "-regextype": 1, "-type": 1, "-xtype": 1, "-size": 1, "-mtime": 1, "-atime": 1,
-	"-ctime": 1, "-mmin": 1, "-amin": 1, "-cmin": 1, "-newer": 1, "-anewer": 1, "-cnewer": 1, "-newermt": 1,
-	"-newerct": 1, "-newerat": 1, "-user": 1, "-group": 1, "-uid": 1, "-gid": 1, "-perm": 1, "-links": 1,
-	"-inum": 1, "-samefile": 1, "-fstype": 1, "-used": 1, "-maxdepth": 1, "-mindepth": 1, "-printf": 1, "-D": 1,
-	"-print": 0, "-print0": 0, "-ls": 0, "-prune": 0, "-quit": 0, "-empty": 0, "-readable": 0, "-writable": 0,
-	"-executable": 0, "-nouser": 0, "-nogroup": 0, "-true": 0, "-false": 0, "-depth": 0, "-d": 0, "-mount": 0,
-	"-xdev": 0, "-follow": 0, "-daystart": 0, "-noleaf": 0, "-ignore_readdir_race": 0, "-warn": 0, "-nowarn": 0,
-	"-not": 0, "-and": 0, "-or": 0, "-a": 0, "-o": 0, "-H": 0, "-L": 0, "-P": 0, "-O1": 0, "-O2": 0, "-O3": 0,
-	"(": 0, ")": 0, "!": 0, ",": 0,
-}
+var findTests = sync.OnceValue(func() map[string]int {
+	return map[string]int{
+		"-name": 1, "-iname": 1, "-path": 1, "-ipath": 1, "-wholename": 1, "-iwholename": 1, "-lname": 1, "-ilname": 1,
+		"-regex": 1, "-iregex": 1, "-regextype": 1, "-type": 1, "-xtype": 1, "-size": 1, "-mtime": 1, "-atime": 1,
+		"-ctime": 1, "-mmin": 1, "-amin": 1, "-cmin": 1, "-newer": 1, "-anewer": 1, "-cnewer": 1, "-newermt": 1,
+		"-newerct": 1, "-newerat": 1, "-user": 1, "-group": 1, "-uid": 1, "-gid": 1, "-perm": 1, "-links": 1,
+		"-inum": 1, "-samefile": 1, "-fstype": 1, "-used": 1, "-maxdepth": 1, "-mindepth": 1, "-printf": 1, "-D": 1,
+		"-print": 0, "-print0": 0, "-ls": 0, "-prune": 0, "-quit": 0, "-empty": 0, "-readable": 0, "-writable": 0,
+		"-executable": 0, "-nouser": 0, "-nogroup": 0, "-true": 0, "-false": 0, "-depth": 0, "-d": 0, "-mount": 0,
+		"-xdev": 0, "-follow": 0, "-daystart": 0, "-noleaf": 0, "-ignore_readdir_race": 0, "-warn": 0, "-nowarn": 0,
+		"-not": 0, "-and": 0, "-or": 0, "-a": 0, "-o": 0, "-H": 0, "-L": 0, "-P": 0, "-O1": 0, "-O2": 0, "-O3": 0,
+		"(": 0, ")": 0, "!": 0, ",": 0,
+	}
+})
 
 func judgeFind(c *Command, s *sense) {
 	words := s.words
@@ -117,7 +124,7 @@ func judgeFind(c *Command, s *sense) {
 	expression := false
 	for i := 1; i < len(words); i++ {
 		word := words[i]
-		takes, known := findTests[word.shape]
+		takes, known := findTests()[word.shape]
 		switch {
 		case known:
 			expression = expression || takes > 0

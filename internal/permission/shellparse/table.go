@@ -30,10 +30,12 @@ const (
 	unclear                // known, and nothing to rely on
 )
 
-var roleNames = map[string]role{
-	"ok": fine, "change": changes, "danger": dangers, "write": writesFile, "read": readsFile,
-	"run": runs, "code": runsCode, "file": runsFile, "host": connects, "unclear": unclear,
-}
+var roleNames = sync.OnceValue(func() map[string]role {
+	return map[string]role{
+		"ok": fine, "change": changes, "danger": dangers, "write": writesFile, "read": readsFile,
+		"run": runs, "code": runsCode, "file": runsFile, "host": connects, "unclear": unclear,
+	}
+})
 
 type optionFact struct {
 	role role
@@ -157,7 +159,7 @@ func (f *facts) start(line string) (*entry, error) {
 
 // fact reads one indented line.
 func (e *entry) fact(key string, words []string) error {
-	if r, ok := roleNames[key]; ok {
+	if r, ok := roleNames()[key]; ok {
 		return e.optionWords(r, words)
 	}
 	var err error

@@ -18,7 +18,7 @@ func TestFactsAreReadable(t *testing.T) {
 	}
 	roles := []string{"", "text", "read", "write", "copy", "host", "remote", "code", "program", "script"}
 	kinds := []string{"", "list"}
-	for kind := range specials {
+	for kind := range specials() {
 		kinds = append(kinds, kind)
 	}
 	// Those that run.go and judge.go know by name.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/handrail-tools/handrail/internal/permission/shellparse"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -43,11 +44,39 @@ func Check() tool.Tool {
 			Tags:       tags(), Effects: tool.Read | tool.Write | tool.Exec | tool.Network, Concurrency: tool.Exclusive,
 			Timeout: MaxTimeout + margin, OutputBytes: 30_000,
 		},
-		Assess: func(ctx context.Context, in checkArgs) (tool.Act, error) {
-			return From(ctx).act("", "run the checker of "+tool.Clip(path.Join("./", in.Path)), false), nil
-		},
+		Assess: assessCheck,
 		Handle: runCheck,
 	}.Tool()
+}
+
+// assessCheck names the program that would look at the project, so that rules
+// about commands hold for it too.
+func assessCheck(ctx context.Context, in checkArgs) (tool.Act, error) {
+	k := From(ctx)
+	act := k.act("run the checker of "+tool.Clip(path.Join("./", in.Path)), false)
+	act.Command, act.Dir = k.Check, in.Path
+	if k.Check != "" {
+		return act, nil
+	}
+	r, err := newRun(ctx, &tool.Call{Tool: "check"}, in.Path)
+	if err != nil {
+		return tool.Act{}, err
+	}
+	c := detect(ctx, r.rel)
+	if c == nil {
+		return act, nil
+	}
+	for i, arg := range c.program(ctx, r) {
+		quoted, ok := shellparse.Quote(arg)
+		if !ok {
+			act.Unclear = "its arguments cannot be written as a command"
+		}
+		if i > 0 {
+			quoted = " " + quoted
+		}
+		act.Command += quoted
+	}
+	return act, nil
 }
 
 // A checker is a program that looks at a project.

@@ -37,7 +37,7 @@ func ExecCommand() tool.Tool {
 			Timeout: MaxTimeout + margin, OutputBytes: outputBytes,
 		},
 		Assess: func(ctx context.Context, in execArgs) (tool.Act, error) {
-			return From(ctx).assess(in.Cmd, in.Unfenced, in.Justification)
+			return From(ctx).assess(in.Cmd, in.Workdir, in.Unfenced, in.Justification)
 		},
 		Handle: runExec,
 	}.Tool()
@@ -49,7 +49,7 @@ func runExec(ctx context.Context, call *tool.Call, in execArgs) (*tool.Result, e
 	if err != nil {
 		return nil, err
 	}
-	if _, err := r.kit.judgeWrites(&s); err != nil {
+	if _, err := r.kit.judgeWrites(in.Cmd); err != nil {
 		return nil, err
 	}
 	s.text = in.Cmd // a session is in the background as it is

@@ -94,8 +94,8 @@ func errNoneOutside() error {
 func (k *Kit) writes() bool { return k.Policy.Mode != sandbox.ReadOnly && k.Policy.Mode != "" }
 
 // act is what a command would do, as far as the fence lets it.
-func (k *Kit) act(command, summary string, outside bool) tool.Act {
-	a := tool.Act{Effects: tool.Read | tool.Exec, Command: command, Summary: summary, Unfenced: outside}
+func (k *Kit) act(summary string, outside bool) tool.Act {
+	a := tool.Act{Effects: tool.Read | tool.Exec, Summary: summary, Unfenced: outside}
 	if k.writes() || outside {
 		a.Effects |= tool.Write
 	}

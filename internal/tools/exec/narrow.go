@@ -8,7 +8,7 @@ import (
 // Effects are the most that a command can do behind a fence that holds p.
 func Effects(p sandbox.Policy) tool.Effects {
 	k := Kit{Policy: p}
-	return k.act("", "", false).Effects
+	return k.act("", false).Effects
 }
 
 // Narrow returns a tool of this package that declares no more than the given

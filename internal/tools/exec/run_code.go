@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/handrail-tools/handrail/internal/output"
+	"github.com/handrail-tools/handrail/internal/permission/shellparse"
 	"github.com/handrail-tools/handrail/internal/process"
 	"github.com/handrail-tools/handrail/internal/sandbox"
 	"github.com/handrail-tools/handrail/internal/witness"
@@ -55,14 +56,29 @@ func RunCode() tool.Tool {
 			if in.Code == "" && !in.Restart {
 				return tool.Act{}, tool.Invalidf("code is empty; with restart it may be")
 			}
-			k := From(ctx)
-			if in.Language == "sh" && in.Code != "" {
-				return k.assess(in.Code, false, "")
-			}
-			return k.act("", "run "+in.Language+" code: "+tool.Clip(in.Code), false), nil
+			return From(ctx).assessCode(in)
 		},
 		Handle: runCode,
 	}.Tool()
+}
+
+// assessCode is the act of some code. What was defined by earlier code is not
+// known; of a language other than the shell's, nor is what it starts.
+func (k *Kit) assessCode(in codeArgs) (tool.Act, error) {
+	if in.Language == "sh" && in.Code != "" {
+		act, err := k.assess(in.Code, "", false, "")
+		act.Resumed = true
+		return act, err
+	}
+	act := k.act("run "+in.Language+" code: "+tool.Clip(in.Code), false)
+	if in.Code == "" {
+		return act, nil
+	}
+	act.Unclear = "what " + in.Language + " code starts cannot be told from its text"
+	if text, ok := shellparse.Quote(in.Code); ok {
+		act.Command, act.Resumed = map[string]string{"python": "python3 -c ", "node": "node -e "}[in.Language]+text, true
+	}
+	return act, nil
 }
 
 // interpreter returns how an interpreter is started.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/handrail-tools/handrail/internal/permission/shellparse"
 )
 
 // A script is what is known of a shell command. It is never what is run.
@@ -20,19 +22,19 @@ type script struct {
 	// pipefail says that nothing in the command looks at the status of a
 	// pipeline, so that the shell may be told to report it truthfully.
 	pipefail bool
-	// file is the parsed command, nil where it cannot be parsed: the shell
-	// will say why.
-	file *syntax.File
 }
 
-// readScript looks at a command.
+// readScript looks at a command. What shells may read differently is run as it
+// is, without anything being made of it.
 func readScript(text string) script {
 	s := script{text: text}
+	if !strings.ContainsAny(text, "|&") || len(shellparse.Parse(text).Problems) > 0 {
+		return s
+	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil || len(file.Stmts) == 0 {
 		return s
 	}
-	s.file = file
 	if movesOnce(file) {
 		s.cd = cdTarget(file.Stmts[0])
 	}

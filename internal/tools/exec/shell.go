@@ -49,7 +49,7 @@ func words(text string) string {
 }
 
 func assessShell(ctx context.Context, in shellArgs) (tool.Act, error) {
-	act, err := From(ctx).assess(in.Command, in.Unfenced, in.Justification)
+	act, err := From(ctx).assess(in.Command, in.Workdir, in.Unfenced, in.Justification)
 	if in.Description != "" {
 		act.Summary += " — " + tool.Clip(in.Description)
 	}
@@ -66,7 +66,7 @@ func (in *shellArgs) limit() time.Duration {
 }
 
 // assess is the act of a command in the shell.
-func (k *Kit) assess(command string, unfenced bool, justification string) (tool.Act, error) {
+func (k *Kit) assess(command, dir string, unfenced bool, justification string) (tool.Act, error) {
 	if strings.TrimSpace(command) == "" {
 		return tool.Act{}, tool.Invalidf("the command is empty")
 	}
@@ -79,15 +79,16 @@ func (k *Kit) assess(command string, unfenced bool, justification string) (tool.
 	if unfenced && k.Free == nil {
 		return tool.Act{}, errNoneOutside()
 	}
-	s := readScript(command)
-	if _, err := k.judgeWrites(&s); err != nil {
+	if _, err := k.judgeWrites(command); err != nil {
 		return tool.Act{}, err
 	}
 	summary := "run " + tool.Clip(command)
 	if unfenced {
 		summary = "run OUTSIDE OF THE FENCE: " + tool.Clip(command) + " (" + tool.Clip(justification) + ")"
 	}
-	return k.act(command, summary, unfenced), nil
+	act := k.act(summary, unfenced)
+	act.Command, act.Dir = command, dir
+	return act, nil
 }
 
 func runShell(ctx context.Context, call *tool.Call, in shellArgs) (*tool.Result, error) {
@@ -96,7 +97,7 @@ func runShell(ctx context.Context, call *tool.Call, in shellArgs) (*tool.Result,
 	if err != nil {
 		return nil, err
 	}
-	advice, err := r.kit.judgeWrites(&s)
+	advice, err := r.kit.judgeWrites(in.Command)
 	if err != nil {
 		return nil, err
 	}

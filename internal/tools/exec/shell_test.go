@@ -242,6 +242,8 @@ func TestWrites(t *testing.T) {
 		{"echo x > f", true}, {"echo x >> f", true}, {"cat <<E > g\nE", true}, {"sed -i s/x/y/ f", true}, {"sudo tee f", true}, {"rm f", true},
 		{"cd . && mv f g", true}, {"python3 -c \"open('f','w').write('x')\"", true}, {"true | xargs touch", true}, {"echo 'unterminated", true}, {"git apply p", true},
 		{"$(cp a b)", true}, {"echo x &> f", true}, {"A=1 B=2 rm f", true},
+		{"sort -o f f", true}, {"find . -name f -delete", true}, {"curl -o f http://127.0.0.1:1", true}, {"sh -c 'echo x > f'", true}, {"env rm f", true}, {"sed -n 's/x/y/w g' f", true}, {"perl -pi -e s/x/y/ f", true}, {"tar xf a.tar", true}, {"patch < p", true},
+		{"sed -n 1p f", false}, {"npm test", false}, {"ssh nowhere.invalid 'rm f'", false}, {"cat <<E\nrm f\nE", false}, {"git log -1", false},
 		{"grep -r 'a > b' .", false}, {"ls 2>/dev/null", false}, {"go build ./... 2>&1", false}, {"echo rm f", false}, {"git status", false}, {"awk '{print $1}' f", false},
 		{"tar -tf a.tar || true", false}, {"echo x > f # handrail:allow-write", false}, {"echo '# handrail:allow-write' > f\necho y > f", true},
 	} {
@@ -270,7 +272,7 @@ func TestReadOnly(t *testing.T) {
 
 func TestReadScript(t *testing.T) {
 	for _, c := range []struct {
-		text, cd   string
+		text       string
 		background bool
 		pipefail   bool
 	}{

@@ -5,6 +5,7 @@ import (
 	_ "embed" // for the description
 	"errors"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -58,7 +59,8 @@ func WriteStdin() tool.Tool {
 // assessStdin: what is typed into a command is a command; to read what one
 // has written, or to end it, is not.
 func assessStdin(ctx context.Context, in stdinArgs) (tool.Act, error) {
-	if _, err := encodeKeys(in.Keys, false); err != nil {
+	keys, err := encodeKeys(in.Keys, false)
+	if err != nil {
 		return tool.Act{}, err
 	}
 	id := strconv.Itoa(in.ID)
@@ -74,7 +76,20 @@ func assessStdin(ctx context.Context, in stdinArgs) (tool.Act, error) {
 	if outside {
 		summary = "OUTSIDE OF THE FENCE, " + summary
 	}
-	return k.act(in.Chars, summary, outside), nil
+	act := k.act(summary, outside)
+	if data := in.Chars + keys; data != "" {
+		e := k.Commands.Look(in.ID)
+		terminal := false
+		if e != nil {
+			_, terminal = e.Size()
+		}
+		l := typing(e, data, terminal)
+		act.Command, act.Unclear, act.Resumed = l.text, l.unclear, true
+		if strings.TrimSpace(act.Command) != strings.TrimSpace(in.Chars) && act.Command != "" {
+			act.Summary += " (with what was typed before: " + tool.Clip(act.Command) + ")"
+		}
+	}
+	return act, nil
 }
 
 func runStdin(ctx context.Context, call *tool.Call, in stdinArgs) (*tool.Result, error) {
@@ -122,7 +137,13 @@ func (t *talk) send(ctx context.Context, in *stdinArgs) error {
 		}
 	}
 	if data != "" {
-		if err := t.write(ctx, data); err != nil {
+		l := typing(t.entry, data, t.tty)
+		err := t.write(ctx, data)
+		if err != nil && l.restUnclear == "" {
+			l.restUnclear = editsLine // it may have got a part
+		}
+		t.entry.Typed.Set(l.rest, l.restUnclear)
+		if err != nil {
 			return err
 		}
 	}
