@@ -225,8 +225,21 @@ type Act struct {
 	Trees []string
 	// Hosts are the hosts that it would reach.
 	Hosts []string
-	// Command is the shell text that it would run, or "".
+	// Command is what it would run, as one would type it into a shell, or "".
+	// It is judged as bash would read it: each command in it by the rules for
+	// commands, and the files and hosts that it names by those for files and
+	// hosts.
 	Command string
+	// Dir is the folder that Command begins in, in the same form as Reads, or
+	// "" for the workspace's own.
+	Dir string
+	// Resumed says that Command goes to a shell that has run others before, so
+	// that neither its folder nor the value of any variable is known.
+	Resumed bool
+	// Unclear, if not "", says why more may run than Command tells. A rule that
+	// refuses, or asks about, any command then has a person asked, and no
+	// rule about commands permits the call.
+	Unclear string
 	// Unfenced says that the call asks to run a command outside of the fence
 	// that holds the session's commands to its mode. Short of the mode that
 	// allows everything, a person is always asked.

@@ -2,8 +2,7 @@ package dispatch
 
 import (
 	"context"
-	"slices"
-	"strings"
+	"fmt"
 
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/registry"
@@ -57,17 +56,21 @@ func (t *trip) permit(ctx context.Context) *tool.Error {
 }
 
 // granted is what a yes covers that is for more than one look: the call, the
-// files that it meant when the yes was given, why it was asked about, and the
-// very tool, since another may take its name.
+// files and the command that it meant when the yes was given, why it was asked
+// about, and the very tool, since another may take its name.
 type granted struct {
-	entry  *registry.Entry
-	digest string
+	entry *registry.Entry
+	act   string
 }
 
 func (t *trip) grant() granted {
 	a := t.act
-	parts := slices.Concat([]string{permission.Digest(t.spec.Name, t.call.Args), t.verdict.Rule, t.verdict.Reason}, a.Reads, []string{""}, a.Writes, []string{""}, a.Trees)
-	return granted{t.resolved.Entry, permission.Digest("act", []byte(strings.Join(parts, "\x00")))}
+	text := fmt.Sprintf("%s %q %q %q %q %q %q %q", permission.Digest(t.spec.Name, t.call.Args), t.verdict.Rule, t.verdict.Reason,
+		a.Reads, a.Writes, a.Trees, a.Command, a.Unclear)
+	for _, file := range a.Touches {
+		text += fmt.Sprintf(" %q", file.Path)
+	}
+	return granted{t.resolved.Entry, permission.Digest("act", []byte(text))}
 }
 
 // edit puts a person's arguments in the place of the call's own and takes it

@@ -166,17 +166,9 @@ func (t *trip) assess(ctx context.Context) *tool.Error {
 	spec := t.spec
 	t.assessed = tool.Act{Effects: spec.Effects}
 	if a := t.resolved.Entry.Assesser; a != nil {
-		act, err := t.askTool(ctx, a)
+		act, err := t.narrowed(ctx, a)
 		if err != nil {
 			return err
-		}
-		if act.Effects == 0 {
-			act.Effects = spec.Effects
-		}
-		act.Effects |= implied(act)
-		if !act.Effects.Within(spec.Effects) {
-			return tool.Errorf(tool.CodeDenied, "%s wants to do more than it declares (%s beyond %s); it was not run",
-				spec.Name, act.Effects, spec.Effects)
 		}
 		t.assessed = act
 	}
@@ -190,6 +182,24 @@ func (t *trip) assess(ctx context.Context) *tool.Error {
 		t.note("assess", describe(t.act), "")
 	}
 	return nil
+}
+
+// narrowed is the tool's own assessment, which may not go beyond what the tool
+// declares.
+func (t *trip) narrowed(ctx context.Context, a tool.Assesser) (tool.Act, *tool.Error) {
+	act, err := t.askTool(ctx, a)
+	if err != nil {
+		return act, err
+	}
+	if act.Effects == 0 {
+		act.Effects = t.spec.Effects
+	}
+	act.Effects |= implied(act)
+	if !act.Effects.Within(t.spec.Effects) {
+		return act, tool.Errorf(tool.CodeDenied, "%s wants to do more than it declares (%s beyond %s); it was not run",
+			t.spec.Name, act.Effects, t.spec.Effects)
+	}
+	return act, nil
 }
 
 // preflight has a tool that is meant for the background check the call while
@@ -220,7 +230,7 @@ func implied(a tool.Act) (e tool.Effects) {
 	if len(a.Hosts) > 0 {
 		e |= tool.Network
 	}
-	if a.Command != "" {
+	if a.Command != "" || a.Unclear != "" {
 		e |= tool.Exec
 	}
 	return e
@@ -231,7 +241,11 @@ func implied(a tool.Act) (e tool.Effects) {
 // own word on what is wrong with it: no rule could judge it.
 func (t *trip) resolveAct() *tool.Error {
 	a := t.assessed
-	t.act = permission.Act{Spec: t.spec, Effects: a.Effects, Hosts: a.Hosts, Command: a.Command, Filtered: t.resolved.Entry.Source == "",
+	known := t.act.Program // of this very command, where the call is judged again
+	if t.act.Command != a.Command {
+		known = nil
+	}
+	t.act = permission.Act{Spec: t.spec, Effects: a.Effects, Hosts: a.Hosts, Command: a.Command, Unclear: a.Unclear, Program: known, Filtered: t.resolved.Entry.Source == "",
 		Confined: t.d.Confined && t.resolved.Entry.Source == "" && a.Effects.Has(tool.Exec) && !a.Unfenced, Unfenced: a.Unfenced}
 	var err error
 	if t.act.Reads, _, err = t.resolvePaths(a.Reads, (*workspace.Workspace).Resolve, false); err == nil {
@@ -247,6 +261,9 @@ func (t *trip) resolveAct() *tool.Error {
 	}
 	if err != nil {
 		return asError(err, tool.CodeDenied)
+	}
+	if t.act.Command != "" {
+		t.act.Look(a.Dir, a.Resumed, t.locator())
 	}
 	return nil
 }
@@ -307,6 +324,9 @@ func describe(a permission.Act) string {
 			text += fmt.Sprintf("; %s %s", part.name, tool.Clip(fmt.Sprint(part.list)))
 		}
 	}
+	if parts := a.Parts(); parts != "" {
+		text += "; " + parts
+	}
 	switch {
 	case a.Confined:
 		text += "; held by the fence"
@@ -345,10 +365,13 @@ func (t *trip) judgeAgain(ctx context.Context) *tool.Error {
 		return tool.Errorf(tool.CodeDenied, "not run: while this call waited, %s was replaced by another tool of that name. Ask again.", t.spec.Name)
 	}
 	was, version := t.act, t.version
+	if err := t.assessAgain(ctx); err != nil {
+		return err
+	}
 	if err := t.resolveAct(); err != nil {
 		return err
 	}
-	if slices.Equal(was.Reads, t.act.Reads) && slices.Equal(was.Writes, t.act.Writes) &&
+	if was.SameCommand(t.act) && slices.Equal(was.Reads, t.act.Reads) && slices.Equal(was.Writes, t.act.Writes) &&
 		slices.Equal(was.Trees, t.act.Trees) && was.Protected == t.act.Protected && was.Unresolved == t.act.Unresolved && t.sameRules(version) {
 		return nil
 	}

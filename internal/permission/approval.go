@@ -58,7 +58,10 @@ func (r *Request) Bind() string {
 	// Every part is quoted, so that none passes into another.
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q %q %q %q %q %q", r.ID, r.Session, r.CallID, r.Tool, r.Args, r.Rule, r.Reason, r.Policy)
-	fmt.Fprintf(h, " %q %d %q %q %q %q %q %q %t", spec, a.Effects, a.Reads, a.Writes, a.Trees, a.Hosts, a.Command, a.Unresolved, a.Unfenced)
+	fmt.Fprintf(h, " %q %d %q %q %q %q %q %q %q %t", spec, a.Effects, a.Reads, a.Writes, a.Trees, a.Hosts, a.Command, a.Unclear, a.Unresolved, a.Unfenced)
+	for _, file := range a.Touches {
+		fmt.Fprintf(h, " %q", file.Path)
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 

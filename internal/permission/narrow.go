@@ -20,7 +20,7 @@ const (
 // hosts those hosts. An act of which nothing narrow can be said has none: a
 // bare tool name would be a rule about every call.
 func narrowRules(a Act) [][]string {
-	if a.Spec == nil {
+	if a.Spec == nil || a.Unclear != "" {
 		return nil
 	}
 	var sets [][]string

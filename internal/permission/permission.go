@@ -7,6 +7,14 @@
 // any part of the act decides for the whole. An allow rule with a pattern grants
 // only the effects that its pattern is about, and only where it covers every
 // path or host of the act; what else the act would do is up to the mode.
+//
+// A command is judged by what package shellparse finds in its text. A deny
+// rule that surely is about a part of it refuses; one that may be, since the
+// part is computed or cannot be read, has a person asked, whatever else would
+// allow it. Rules about files and hosts hold for those that the command
+// names. An allow rule about commands lets one run where every part of it is
+// covered or known for reading only. This says what a person wants to happen;
+// what a command can do is held by the fence.
 package permission
 
 import (
@@ -15,6 +23,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/handrail-tools/handrail/internal/permission/shellparse"
 	"github.com/handrail-tools/handrail/internal/suggest"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -67,7 +76,11 @@ type Config struct {
 	// Allow, Ask and Deny are rules: a tool's name or alias, or
 	// Tool(pattern), where the pattern is a gitignore-style path for a tool
 	// that touches files, seen from the top of the workspace where it has a
-	// slash before its end, or domain:HOST for one that reaches the network.
+	// slash before its end, domain:HOST for one that reaches the network, or a
+	// command for one that runs commands: "git status" is that command alone,
+	// "git push:*" and "git push *" are it with any arguments, and "*"
+	// elsewhere is any text. A rule for one of Handrail's tools that run
+	// commands holds for all of them.
 	Allow []string `json:"allow,omitempty"`
 	Ask   []string `json:"ask,omitempty"`
 	Deny  []string `json:"deny,omitempty"`
@@ -119,7 +132,18 @@ type Act struct {
 	// [FullAccess] lets it be read or written without a question.
 	Unresolved string
 	Hosts      []string
-	Command    string
+	// Command, and Unclear with it, are as in [tool.Act].
+	Command, Unclear string
+	// Program is what is known of Command from its text. nil with a command
+	// is found out when it is needed.
+	Program *shellparse.Program
+	// Touches are the files that Command names, as [Act.Look] found them.
+	Touches []Touch
+	// Located says that Look could tell in which folder each part of Command
+	// runs.
+	Located bool
+	// resumed is Program as it is in a shell that has run others before.
+	resumed *shellparse.Program
 	// Confined says that what the call starts is held by a fence to what the
 	// mode allows. It is never the tool's own word.
 	Confined bool
@@ -138,7 +162,46 @@ type Names interface {
 type Judge struct {
 	mode             Mode
 	approval         Approval
-	deny, ask, allow []rule
+	deny, ask, allow list
+}
+
+// A list is one list of rules. Those about commands stand apart, so that many
+// of them cost no more than a few.
+type list struct {
+	// rules are all, as they were written; plain those about anything else
+	// than commands.
+	rules, plain []rule
+	commands     commands
+}
+
+func (l *list) compile(rules []rule) {
+	l.rules = rules
+	var about []rule
+	for _, r := range rules {
+		if r.command != nil {
+			about = append(about, r)
+		} else {
+			l.plain = append(l.plain, r)
+		}
+	}
+	if about != nil {
+		l.commands = compileCommands(about)
+	}
+}
+
+// hit returns the rule of a list that refuses or asks, a sure one if there is
+// one.
+func (l *list) hit(a *Act, denies bool) (hit, bool) {
+	if r, ok := matchAny(l.plain, *a, denies); ok {
+		return hit{rule: r.text, sure: true}, true
+	}
+	best, found := l.commands.hit(a)
+	if !best.sure {
+		if h, ok := hitByNames(l.plain, a); ok && (!found || h.sure) {
+			best, found = h, true
+		}
+	}
+	return best, found
 }
 
 // New compiles a configuration. All its mistakes are reported at once.
@@ -154,16 +217,18 @@ func New(c Config, names Names) (*Judge, error) {
 	for _, list := range []struct {
 		name string
 		from []string
-		to   *[]rule
+		to   *list
 	}{{"allow", c.Allow, &j.allow}, {"ask", c.Ask, &j.ask}, {"deny", c.Deny, &j.deny}} {
+		var rules []rule
 		for _, text := range list.from {
 			r, err := parseRule(text, names)
 			if err != nil {
 				bad = append(bad, fmt.Sprintf("permission.%s: %v", list.name, err))
 				continue
 			}
-			*list.to = append(*list.to, r)
+			rules = append(rules, r)
 		}
+		list.to.compile(rules)
 	}
 	if bad != nil {
 		return nil, fmt.Errorf("permission settings:\n- %s", strings.Join(bad, "\n- "))
@@ -203,9 +268,9 @@ func (j *Judge) Exceptions() (deny, ask, allow []string) {
 		return out
 	}
 	if j.approval == OnRequest || j.approval == Never {
-		allow = texts(j.allow)
+		allow = texts(j.allow.rules)
 	}
-	return texts(j.deny), texts(j.ask), allow
+	return texts(j.deny.rules), texts(j.ask.rules), allow
 }
 
 // Narrow returns a judge with the same rules and the narrower of the two
@@ -224,31 +289,56 @@ func (j *Judge) Narrow(mode Mode) (*Judge, error) {
 
 // Judge decides about an act. It does not ask anybody.
 func (j *Judge) Judge(a Act) Verdict {
-	if r, ok := matchAny(j.deny, a, true); ok {
-		return Verdict{Deny, r.text, "a deny rule covers this call"}
+	a.program()
+	denied, isDenied := j.deny.hit(&a, true)
+	if isDenied && denied.sure {
+		return Verdict{Deny, denied.rule, denied.reason("a deny rule covers ", "this call")}
 	}
 	if a.Protected != "" {
 		return Verdict{Deny, "protected path", fmt.Sprintf("%s is closed to tools: %s", tool.Clip(a.Protected), tool.Clip(a.ProtectedBy))}
 	}
-	if r, ok := matchAny(j.ask, a, false); ok {
-		return j.asked(Verdict{Ask, r.text, "an ask rule covers this call"})
+	if isDenied {
+		return j.asked(Verdict{Ask, denied.rule, denied.reason("a deny rule may cover ", "")})
+	}
+	if h, ok := j.ask.hit(&a, false); ok {
+		verb := "an ask rule covers "
+		if !h.sure {
+			verb = "an ask rule may cover "
+		}
+		return j.asked(Verdict{Ask, h.rule, h.reason(verb, "this call")})
 	}
 	effects := a.Effects.Declared()
-	if j.approval == Always || j.approval == Untrusted && !effects.Within(tool.Read) {
+	reads := effects.Has(tool.Exec) && a.onlyReads()
+	if j.approval == Always || j.approval == Untrusted && !effects.Within(tool.Read) && !reads {
 		return Verdict{Ask, "approval " + string(j.approval), "a person is asked about every such call"}
 	}
 	if a.Unfenced && j.mode != FullAccess {
 		return j.asked(Verdict{Ask, "mode " + string(j.mode), "the command would run outside of the fence that holds this session's commands"})
 	}
-	r, granted := matchAll(j.allow, a)
+	return j.permit(&a, reads)
+}
+
+// permit decides by the allow rules and the mode. reads says that the act is a
+// command that only reads.
+func (j *Judge) permit(a *Act, reads bool) Verdict {
+	r, granted := matchAll(j.allow.plain, *a)
+	if granted != tool.AllEffects {
+		if by, all := j.permits(a); all != 0 {
+			r, granted = by, all
+		}
+	}
 	if granted == tool.AllEffects {
 		return Verdict{Allow, r.text, "an allow rule covers this call"}
 	}
+	if reads {
+		return Verdict{Allow, "mode " + string(j.mode), "the command is known to do nothing but read"}
+	}
+	effects := a.Effects.Declared()
 	if a.Unresolved != "" && effects&(tool.Read|tool.Write) != 0 && j.mode != FullAccess {
 		return j.asked(Verdict{Ask, "mode " + string(j.mode),
 			fmt.Sprintf("the session has no workspace that could say what %s is", tool.Clip(a.Unresolved))})
 	}
-	if beyond := effects &^ j.covered(a) &^ granted &^ tool.Pure; beyond != 0 {
+	if beyond := effects &^ j.covered(*a) &^ granted &^ tool.Pure; beyond != 0 {
 		return j.asked(Verdict{Ask, "mode " + string(j.mode),
 			fmt.Sprintf("the call may do more than this session allows by itself (%s)", beyond)})
 	}
@@ -256,6 +346,19 @@ func (j *Judge) Judge(a Act) Verdict {
 		return Verdict{Allow, r.text, "an allow rule covers this call"}
 	}
 	return Verdict{Allow, "mode " + string(j.mode), "the mode covers what the call does"}
+}
+
+// reason says what a rule covers, or may cover: a part of a command, or the
+// whole call.
+func (h hit) reason(verb, whole string) string {
+	if h.part == "" {
+		return verb + whole
+	}
+	text := verb + "a part of the command: " + h.part
+	if !h.sure {
+		text += ". A command whose every part stands there plainly can be judged without a question"
+	}
+	return text
 }
 
 // Question is the verdict where somebody beside the rules, such as a hook,

@@ -120,7 +120,7 @@ func TestRules(t *testing.T) {
 func TestMistakesAreReportedAtOnce(t *testing.T) {
 	_, err := New(Config{
 		Mode: "workspace-wirte", Approval: "sometimes",
-		Allow: []string{"raed_file", "shell(git *)", "read_file(", "*"},
+		Allow: []string{"raed_file", "shell(git *; ls)", "read_file(", "*", "mystery(x)"},
 		Deny:  []string{"read_file(~/.ssh)", "read_file(../x)", "web_fetch(domain:*.com)", "read_file()", "read_file([)"},
 	}, catalog)
 	if err == nil {
@@ -128,7 +128,7 @@ func TestMistakesAreReportedAtOnce(t *testing.T) {
 	}
 	for _, want := range []string{
 		`did you mean "workspace-write"?`, `unknown approval "sometimes"`, `did you mean "read_file"?`,
-		"commands cannot be judged by pattern", "closing", "wildcard", "relative to the workspace", "bare host name", "empty pattern",
+		"more than one simple command", "a pattern needs one tool", "closing", "wildcard", "relative to the workspace", "bare host name", "empty pattern",
 		"not a valid path pattern",
 	} {
 		if !strings.Contains(err.Error(), want) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"github.com/handrail-tools/handrail/internal/permission/shellparse"
 	"github.com/handrail-tools/handrail/internal/suggest"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -20,6 +21,10 @@ type rule struct {
 	any    bool
 	path   string // gitignore-style pattern of workspace paths
 	domain string // host as parseHost gives it, and everything below it
+	// tokens are path, to be compared with names that are computed.
+	tokens []token
+	// command is the pattern of a rule about commands, else nil.
+	command *shellparse.Pattern
 }
 
 // parseRule reads Tool or Tool(pattern).
@@ -84,9 +89,16 @@ func (r *rule) parsePattern(pattern string, spec *tool.Spec) error {
 		r.domain = name
 		return nil
 	}
-	if spec == nil || spec.Effects.Declared().Has(tool.Exec) {
-		return fmt.Errorf("%q: a pattern needs a tool that declares which files or hosts it touches; "+
-			"commands cannot be judged by pattern, so use the bare name", tool.Clip(r.text))
+	if spec == nil || spec.Effects == 0 {
+		return fmt.Errorf("%q: a pattern needs one tool, which says what it does; use the bare name", tool.Clip(r.text))
+	}
+	if spec.Effects.Has(tool.Exec) {
+		p, err := shellparse.ParsePattern(pattern)
+		if err != nil {
+			return fmt.Errorf("%q: %w", tool.Clip(r.text), err)
+		}
+		r.command = p
+		return nil
 	}
 	if err := relative(pattern); err != nil {
 		return fmt.Errorf("%q: %w", tool.Clip(r.text), err)
@@ -95,6 +107,7 @@ func (r *rule) parsePattern(pattern string, spec *tool.Spec) error {
 	if !doublestar.ValidatePattern(r.path) {
 		return fmt.Errorf("%q is not a valid path pattern", tool.Clip(r.text))
 	}
+	r.tokens = ofRule(r.path)
 	return nil
 }
 
@@ -127,8 +140,15 @@ func anchored(pattern string) string {
 	return strings.TrimPrefix(dir, "/")
 }
 
+// about reports whether the rule is about the act's tool, or about another of
+// those that run commands while the act runs one.
+func (r *rule) about(a *Act) bool {
+	return r.covers(a.Spec) || a.Filtered && r.tool != "" && slices.Contains(commandTools, r.tool) &&
+		slices.Contains(commandTools, a.Spec.Name) && a.Effects.Declared().Has(tool.Exec)
+}
+
 // covers reports whether the rule is about the tool at all.
-func (r rule) covers(spec *tool.Spec) bool {
+func (r *rule) covers(spec *tool.Spec) bool {
 	if r.prefix == "" {
 		return r.tool == spec.Name
 	}
@@ -141,7 +161,7 @@ func (r rule) covers(spec *tool.Spec) bool {
 // matchesPath reports whether p or a directory above it matches.
 // The top of the workspace matches only what matches every path: it has no
 // name that a wildcard could stand for.
-func (r rule) matchesPath(p string) bool {
+func (r *rule) matchesPath(p string) bool {
 	if p == "." {
 		return r.path == "**" || r.path == "**/**" || r.path == "**/*"
 	}
@@ -150,13 +170,13 @@ func (r rule) matchesPath(p string) bool {
 
 // matchesHost reports whether the rule is about host, and whether that can be
 // told at all.
-func (r rule) matchesHost(host string) (match, clear bool) {
+func (r *rule) matchesHost(host string) (match, clear bool) {
 	name, _, ok := parseHost(host)
 	return ok && (name == r.domain || strings.HasSuffix(name, "."+r.domain)), ok
 }
 
 // mayMean reports whether a host is or could be one that the rule is about.
-func (r rule) mayMean(host string) bool {
+func (r *rule) mayMean(host string) bool {
 	match, clear := r.matchesHost(host)
 	return match || !clear
 }
@@ -166,28 +186,29 @@ func (r rule) mayMean(host string) bool {
 // not be lost because a path is unclear. byFileReader says that the path rules
 // of [fileReader] count for what any of Handrail's own tools reads.
 func matchAny(rules []rule, a Act, byFileReader bool) (rule, bool) {
-	for _, r := range rules {
+	for i := range rules {
+		r := &rules[i]
 		inTree := func(tree string) bool { return r.matchesTree(tree, a.Filtered) }
-		if !r.covers(a.Spec) {
+		if !r.about(&a) {
 			if r.closes(a) && byFileReader && (slices.ContainsFunc(a.Trees, inTree) || slices.ContainsFunc(a.Reads, r.matchesPath)) {
-				return r, true
+				return *r, true
 			}
 			if r.guards(a) && (slices.ContainsFunc(a.Trees, inTree) || slices.ContainsFunc(a.Writes, r.matchesPath)) {
-				return r, true
+				return *r, true
 			}
 			continue
 		}
 		switch {
 		case r.any:
-			return r, true
+			return *r, true
 		case r.domain != "":
-			if len(a.Hosts) == 0 || slices.ContainsFunc(a.Hosts, r.mayMean) {
-				return r, true
+			if len(a.Hosts) == 0 && a.Program == nil || slices.ContainsFunc(a.Hosts, r.mayMean) {
+				return *r, true
 			}
 		default:
 			if a.Unresolved != "" || len(a.Reads)+len(a.Writes)+len(a.Trees) == 0 || slices.ContainsFunc(a.Trees, inTree) ||
 				slices.ContainsFunc(a.Reads, r.matchesPath) || slices.ContainsFunc(a.Writes, r.matchesPath) {
-				return r, true
+				return *r, true
 			}
 		}
 	}
@@ -200,17 +221,17 @@ func matchAny(rules []rule, a Act, byFileReader bool) (rule, bool) {
 // which files that means and the rules cover every one; domain rules grant
 // the network, where they cover every host.
 func matchAll(rules []rule, a Act) (last rule, granted tool.Effects) {
-	for _, r := range rules {
-		if r.any && r.covers(a.Spec) {
-			return r, tool.AllEffects
+	for i := range rules {
+		if r := &rules[i]; r.any && r.about(&a) {
+			return *r, tool.AllEffects
 		}
 	}
-	if a.Command != "" {
+	if a.runs() {
 		return rule{}, 0
 	}
-	covered := func(parts []string, match func(rule, string) bool) bool {
+	covered := func(parts []string, match func(*rule, string) bool) bool {
 		for _, part := range parts {
-			i := slices.IndexFunc(rules, func(r rule) bool { return r.covers(a.Spec) && match(r, part) })
+			i := slices.IndexFunc(rules, func(r rule) bool { return r.covers(a.Spec) && match(&r, part) })
 			if i < 0 {
 				return false
 			}
@@ -218,8 +239,8 @@ func matchAll(rules []rule, a Act) (last rule, granted tool.Effects) {
 		}
 		return len(parts) > 0
 	}
-	byPath := func(r rule, p string) bool { return r.path != "" && r.matchesPath(p) }
-	byHost := func(r rule, h string) bool {
+	byPath := func(r *rule, p string) bool { return r.path != "" && r.matchesPath(p) }
+	byHost := func(r *rule, h string) bool {
 		match, _ := r.matchesHost(h)
 		return r.domain != "" && match
 	}

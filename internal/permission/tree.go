@@ -17,7 +17,7 @@ var fileWriters = []string{"edit_file", "write_file"}
 // mayReach reports whether the pattern matches a tree, or could match
 // something beneath it: its leading elements without wildcards do not lead
 // elsewhere.
-func (r rule) mayReach(tree string) bool {
+func (r *rule) mayReach(tree string) bool {
 	if tree == "." || r.matchesPath(tree) {
 		return true
 	}
@@ -36,7 +36,7 @@ func (r rule) mayReach(tree string) bool {
 // matchesTree reports whether a deny or ask rule decides about a whole tree.
 // Where the tool leaves out what the rule closes, that is only so for a tree
 // that lies wholly under the pattern.
-func (r rule) matchesTree(tree string, filtered bool) bool {
+func (r *rule) matchesTree(tree string, filtered bool) bool {
 	if filtered {
 		return r.matchesPath(tree)
 	}
@@ -45,11 +45,11 @@ func (r rule) matchesTree(tree string, filtered bool) bool {
 
 // closes reports whether the rule says which files a tool of Handrail's own
 // must not read although it is a rule of [fileReader].
-func (r rule) closes(a Act) bool { return a.Filtered && r.path != "" && r.tool == fileReader }
+func (r *rule) closes(a Act) bool { return a.Filtered && r.path != "" && r.tool == fileReader }
 
 // guards reports whether the rule says which files a tool of Handrail's own
 // must not change although it is a rule of [fileWriters].
-func (r rule) guards(a Act) bool {
+func (r *rule) guards(a Act) bool {
 	return a.Filtered && r.path != "" && len(a.Writes) > 0 && slices.Contains(fileWriters, r.tool)
 }
 
@@ -61,12 +61,12 @@ func (r rule) guards(a Act) bool {
 // takes paths as rules know them and is safe for concurrent use.
 func (j *Judge) Closed(a Act) func(path string) bool {
 	var closing []rule
-	for _, r := range j.deny {
+	for _, r := range j.deny.plain {
 		if r.path != "" && (r.covers(a.Spec) || r.closes(a) || r.guards(a)) {
 			closing = append(closing, r)
 		}
 	}
-	for _, r := range j.ask {
+	for _, r := range j.ask.plain {
 		if r.path != "" && (r.covers(a.Spec) || r.guards(a)) && !slices.ContainsFunc(a.Trees, r.matchesPath) {
 			closing = append(closing, r)
 		}

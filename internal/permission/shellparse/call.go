@@ -70,7 +70,7 @@ func toFile(word Word, write bool) (Redirect, bool) {
 }
 
 // path returns the word as the name of a file.
-func (w Word) path() Path { return Path{Name: w.Text, Known: w.Known, Glob: w.Glob} }
+func (w Word) path() Path { return Path{Name: w.Text, Known: w.Known, Glob: w.Glob, shape: w.shape} }
 
 // call walks a simple command as it is written.
 func (w *walker) call(call *syntax.CallExpr, c scope) {

@@ -130,6 +130,17 @@ type Path struct {
 	Known bool
 	// Glob says that Name holds wildcards.
 	Glob bool
+	// shape is Name with a wild byte for every stretch that is not known.
+	shape string
+}
+
+// Shape returns the name with a NUL for every stretch that may be any text,
+// slashes included. Where Glob is set, wildcards stand in it as written.
+func (p Path) Shape() string {
+	if p.shape == "" {
+		return p.Name
+	}
+	return p.shape
 }
 
 // A Redirect is a redirection to or from a file. Those between descriptors,

@@ -30,6 +30,20 @@ func Parse(script string) *Program {
 	return w.prog
 }
 
+// ParseResumed is [Parse] for text that goes to a shell which has run other
+// commands before: no variable that the text does not set itself is taken for
+// certain.
+func ParseResumed(script string) *Program {
+	p := parse(script, true).prog
+	for i := range p.Commands {
+		if p.Commands[i].function {
+			p.Commands[i].passes = false
+			p.Commands[i].worse(Unknown, "it may not be the function of that name any more")
+		}
+	}
+	return p
+}
+
 // parse walks a script. With blind, no variable and no output is taken for
 // certain.
 func parse(script string, blind bool) *walker {
