@@ -28,6 +28,21 @@ func OpenApprovalQueue(stateDir string) (*ApprovalQueue, error) { return approva
 // refuse for the others. nil ones are left out; with none left it is nil.
 func AskAll(approvers ...Approver) Approver { return approval.First(approvers...) }
 
+// openQueue puts the queue beside whoever else is asked. Children ask there
+// too.
+func (s *Session) openQueue() error {
+	if !s.options.Queue || s.options.StateDir == "" || s.options.Permission.Approval == Never {
+		return nil
+	}
+	queue, err := approval.Open(s.options.StateDir)
+	if err != nil {
+		return err
+	}
+	s.onClose(queue.Close)
+	s.options.Approver = approval.First(s.options.Approver, queue.Ask)
+	return nil
+}
+
 // Grants returns what a person has allowed beyond one call and still holds
 // here: for the session, the oldest first, then the rules for always.
 func (s *Session) Grants() []Grant {

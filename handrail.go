@@ -157,7 +157,8 @@ type Options struct {
 	Model, Provider  string
 
 	// Permission says what may happen without a question; Approver is who
-	// is asked otherwise. Without one, what needs a question is refused.
+	// is asked otherwise. Without one and a Queue, what needs a question is
+	// refused.
 	// AskFor is how long a question stands, 0 as long as the call is wanted;
 	// no other deadline of a call runs while a person thinks. Rules keeps what
 	// a person allows for always; without it there is no such answer.
@@ -165,7 +166,10 @@ type Options struct {
 	Approver   Approver
 	AskFor     time.Duration
 	Rules      RuleBook
-	Hooks      Hooks
+	// Queue puts every question also into the queue of StateDir, where other
+	// processes may answer it; see [OpenApprovalQueue].
+	Queue bool
+	Hooks Hooks
 
 	// Surface is the set of names and schemas that the model is shown:
 	// "handrail" (also the meaning of "") or "claude".

@@ -33,7 +33,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	s := &Session{id: "s_" + rand.Text()[:12], options: o, metrics: telemetry.New(), registry: registry.New()}
 	s.onClose(s.registry.Close)
 	// The files come after the store, whose folder they keep closed.
-	err := errors.Join(o.check(), s.openStore(), s.openHistory(), s.openFiles(), s.addTools())
+	err := errors.Join(o.check(), s.openStore(), s.openQueue(), s.openHistory(), s.openFiles(), s.addTools())
 	if err == nil {
 		err = s.compile(nil)
 	}
@@ -48,6 +48,9 @@ func (o *Options) check() error {
 	var errs []error
 	if o.Timeout < 0 || o.Timeout > tool.MaxTimeout {
 		errs = append(errs, fmt.Errorf("the timeout %s is not between 0 and %s", o.Timeout, tool.MaxTimeout))
+	}
+	if o.Queue && o.StateDir == "" {
+		errs = append(errs, errors.New("a queue of questions needs a state folder, which others know"))
 	}
 	if o.AskFor < 0 {
 		errs = append(errs, fmt.Errorf("the time for an answer, %s, is negative", o.AskFor))

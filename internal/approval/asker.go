@@ -30,7 +30,7 @@ func (q *Queue) ask(r permission.Request) (*waiter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := q.locked(func() error { return q.write(question.ID+askEnd, text) }); err != nil {
+	if err := q.locked(func() error { return replace(q.dir, question.ID+askEnd, text, false) }); err != nil {
 		return nil, err
 	}
 	w := &waiter{question: question, request: r, done: make(chan outcome, 1)}
@@ -42,25 +42,24 @@ func (q *Queue) ask(r permission.Request) (*waiter, error) {
 	return w, nil
 }
 
-// beAlive makes the file whose lock says that this process still waits. It is
-// locked before it has its name, so that nobody finds it free. q.mu is held.
+// beAlive makes the file whose lock says that this process still waits. The
+// queue is locked meanwhile, so that nobody finds the file free. q.mu is held.
 func (q *Queue) beAlive() error {
 	if q.alive != nil {
 		return nil
 	}
 	owner := strings.ToLower(rand.Text()[:16])
-	f, err := q.dir.OpenFile(owner+tempEnd, os.O_RDWR|os.O_CREATE|os.O_EXCL)
-	if err != nil {
-		return err
-	}
-	if _, err = statedir.Lock(f, false, true); err == nil {
-		err = q.dir.Rename(owner+tempEnd, owner+ownerEnd)
-	}
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	q.owner, q.alive = owner, f
-	return nil
+	return q.locked(func() error {
+		f, err := q.dir.OpenFile(owner+ownerEnd, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+		if err != nil {
+			return err
+		}
+		if _, err := statedir.Lock(f, false, true); err != nil {
+			return errors.Join(err, f.Close())
+		}
+		q.owner, q.alive = owner, f
+		return nil
+	})
 }
 
 // finish ends the wait for a question and takes it out of the queue. The

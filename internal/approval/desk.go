@@ -109,6 +109,11 @@ func (q *Queue) sweep(known map[string]bool) {
 			_ = q.removeIfThere(owner + ownerEnd)
 		}
 	}
+	// Whoever writes has the queue locked, so that these were left over.
+	parts, _ := q.names(tempEnd)
+	for _, name := range parts {
+		_ = q.removeIfThere(name + tempEnd)
+	}
 	replies, _ := q.names(replyEnd)
 	for _, id := range replies {
 		if !q.exists(id + askEnd) {
@@ -140,7 +145,7 @@ func (q *Queue) Reply(question Question, p Reply) error {
 		if err != nil {
 			return err
 		}
-		return q.write(question.ID+replyEnd, text)
+		return replace(q.dir, question.ID+replyEnd, text, false)
 	})
 	if err != nil && !errors.Is(err, ErrGone) && !errors.Is(err, ErrTaken) {
 		return fmt.Errorf("answering a question: %w", err)

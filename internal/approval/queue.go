@@ -124,24 +124,6 @@ func (q *Queue) locked(f func() error) error {
 	return f()
 }
 
-// write makes a file that is complete when it has its name.
-func (q *Queue) write(name string, text []byte) error {
-	temp := name + tempEnd
-	_ = q.dir.Remove(temp) // of a process that ended meanwhile; the name is ours under the lock
-	f, err := q.dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = q.dir.Rename(temp, name)
-	}
-	if err != nil {
-		_ = q.dir.Remove(temp)
-	}
-	return err
-}
-
 // read reads a file of at most most bytes.
 func (q *Queue) read(name string, most int64) ([]byte, error) {
 	f, err := q.dir.OpenFile(name, os.O_RDONLY)
