@@ -113,7 +113,7 @@ func exactPattern(c *shellparse.Command) (string, bool) {
 	}
 	var words []string
 	for _, w := range c.Words {
-		if !w.Known || w.Computed || w.Glob || w.Many || w.Text == "" || strings.ContainsAny(w.Text, "*()\\'\"`$;&|<>\n\r\t\x00\x01\x02") {
+		if !w.Known || w.Computed || w.Glob || w.Many || w.Text == "" || strings.ContainsAny(w.Text, "*?[]{}()#~!\\'\"`$;&|<>\n\r\t\x00\x01\x02") {
 			return "", false
 		}
 		text := w.Text
