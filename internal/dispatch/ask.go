@@ -100,6 +100,9 @@ func (t *trip) put(ctx context.Context, r permission.Request, changed <-chan str
 	if cause := context.Cause(ctx); cause != nil {
 		return permission.Answer{}, cause // an answer that comes with the end comes too late
 	}
+	if !r.Expires.IsZero() && !time.Now().Before(r.Expires) {
+		return permission.Answer{}, permission.ErrExpired
+	}
 	return answer, err
 }
 
