@@ -168,7 +168,7 @@ func TestAlwaysWritesARule(t *testing.T) {
 	k.check(t, r, "ok", "go build ./...; go  build ./...", "asked, answered always")
 	k.Approver = func(context.Context, permission.Request) (permission.Answer, error) { return permission.Answer{}, permission.ErrNobody }
 	events := "asked, answered always"
-	for _, other := range []string{"go build ./... -o x", "go build ./...; id", "go build ./... >f", "go build", "env go build ./..."} {
+	for _, other := range []string{"go build ./... -o x", "go build ./...; touch x", "go build ./... >f", "go build", "sudo go build ./...", "PATH=. go build ./..."} {
 		events += ", asked, answered none"
 		k.check(t, k.Run(t.Context(), command(other)), "approval_required", "go build ./...; go  build ./...", events)
 	}
