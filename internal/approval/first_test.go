@@ -45,7 +45,10 @@ func after(d time.Duration, face permission.Approver, ended *error) permission.A
 func TestFirst(t *testing.T) {
 	var ended error
 	dies := func(context.Context, permission.Request) (permission.Answer, error) { panic("the face is gone") }
-	exits := func(context.Context, permission.Request) (permission.Answer, error) { runtime.Goexit(); return permission.Answer{}, nil }
+	exits := func(context.Context, permission.Request) (permission.Answer, error) {
+		runtime.Goexit()
+		return permission.Answer{}, nil
+	}
 	breaks := func(context.Context, permission.Request) (permission.Answer, error) {
 		return permission.Answer{}, errors.New("the connection is lost")
 	}

@@ -166,7 +166,9 @@ func TestAlwaysWritesARule(t *testing.T) {
 	}
 	r = k.Run(t.Context(), command("go  build ./..."))
 	k.check(t, r, "ok", "go build ./...; go  build ./...", "asked, answered always")
-	k.Approver = func(context.Context, permission.Request) (permission.Answer, error) { return permission.Answer{}, permission.ErrNobody }
+	k.Approver = func(context.Context, permission.Request) (permission.Answer, error) {
+		return permission.Answer{}, permission.ErrNobody
+	}
 	events := "asked, answered always"
 	for _, other := range []string{"go build ./... -o x", "go build ./...; touch x", "go build ./... >f", "go build", "sudo go build ./...", "PATH=. go build ./..."} {
 		events += ", asked, answered none"
