@@ -45,11 +45,16 @@ type asker struct {
 	granted map[string]bool
 }
 
-// act identifies what was allowed: the call and the files that it meant, and
-// why it was asked about. The same arguments mean other files once a link was
-// moved.
+// act identifies what was allowed: the call, the files and the command that it
+// meant, and why it was asked about. The same arguments mean other files once
+// a link was moved.
 func act(r handrail.ApprovalRequest) string {
-	return fmt.Sprintf("%q %q %q %q %q %q %q %q", r.Session, r.Tool, r.Args, r.Rule, r.Reason, r.Act.Reads, r.Act.Writes, r.Act.Trees)
+	text := fmt.Sprintf("%q %q %q %q %q %q %q %q %q %q", r.Session, r.Tool, r.Args, r.Rule, r.Reason,
+		r.Act.Reads, r.Act.Writes, r.Act.Trees, r.Act.Command, r.Act.Unclear)
+	for _, file := range r.Act.Touches {
+		text += fmt.Sprintf(" %q", file.Path)
+	}
+	return text
 }
 
 func (a *asker) ask(ctx context.Context, r handrail.ApprovalRequest) (handrail.ApprovalAnswer, error) {
@@ -119,7 +124,7 @@ func (a *asker) understand(ctx context.Context, r handrail.ApprovalRequest, line
 	}
 	switch word {
 	case "d", "deny", "n", "no", "":
-		if answer.Reason = rest; rest == "" {
+		if answer.Reason = plain.Text(rest); rest == "" {
 			answer.Reason = "the person at the terminal said no"
 		}
 		return true, nil

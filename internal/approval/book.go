@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -88,7 +89,11 @@ func (b *Book) Stamp() string {
 }
 
 func stampOf(info fs.FileInfo) string {
-	return fmt.Sprintf("%d %d %s %v", info.Size(), info.ModTime().UnixNano(), info.Mode(), fileID(info))
+	b := make([]byte, 0, 96)
+	for _, n := range [...]int64{info.Size(), info.ModTime().UnixNano(), int64(info.Mode()), fileID(info)} {
+		b = append(strconv.AppendInt(b, n, 36), ' ')
+	}
+	return string(b)
 }
 
 // Rules returns the rules that hold, and the stamp of the file that they were

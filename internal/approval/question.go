@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/handrail-tools/handrail/internal/permission"
+	"github.com/handrail-tools/handrail/internal/plain"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -161,9 +162,9 @@ func (p Reply) check(q Question) error {
 
 // answer is what a reply that was checked means.
 func (p Reply) answer(r permission.Request) permission.Answer {
-	a := permission.Answer{Digest: r.Digest, By: "queue", Reason: tool.ClipText(p.Reason, 1000)}
+	a := permission.Answer{Digest: r.Digest, By: "queue", Reason: tool.ClipText(plain.Text(p.Reason), 1000)}
 	if p.By != "" {
-		a.By += ": " + tool.Clip(p.By)
+		a.By += ": " + plain.Line(tool.Clip(p.By))
 	}
 	switch p.Word {
 	case WordOnce:

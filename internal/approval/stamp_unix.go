@@ -8,9 +8,9 @@ import (
 )
 
 // fileID tells a file from another that has taken its name.
-func fileID(info fs.FileInfo) any {
+func fileID(info fs.FileInfo) int64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return [2]uint64{uint64(st.Dev), st.Ino}
+		return int64(st.Ino)
 	}
-	return nil
+	return 0
 }

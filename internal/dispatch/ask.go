@@ -126,7 +126,7 @@ func (t *trip) weigh(ctx context.Context, r permission.Request, answer permissio
 	case answer.Args != nil:
 		refusal = t.edit(ctx, answer.Args)
 		if refusal == nil {
-			t.notes = append(t.notes, "A person changed the arguments of this call before it ran, to "+tool.ClipText(string(t.call.Args), 1000))
+			t.notes = append(t.notes, "A person changed the arguments of this call, to "+tool.ClipText(string(t.call.Args), 1000))
 		}
 		return refusal == nil, AnswerEdited, refusal
 	case !answer.Allow:

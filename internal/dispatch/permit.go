@@ -39,7 +39,7 @@ func (t *trip) permit(ctx context.Context) *tool.Error {
 		if t.hookAsks != "" && v.Outcome == permission.Allow {
 			v = judge.Question("hook", t.hookAsks)
 		}
-		t.verdict, t.rule, t.version = v, v.Rule, version
+		t.verdict, t.rule, t.by, t.version = v, v.Rule, judge, version
 		t.note("permit", v.Reason, v.Rule)
 		switch v.Outcome {
 		case permission.Allow:

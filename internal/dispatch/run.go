@@ -171,7 +171,10 @@ func (t *trip) settleError(ctx context.Context, err error) *tool.Error {
 // surround adds to ctx what tools take from it.
 func (t *trip) surround(ctx context.Context) context.Context {
 	if t.act.Filtered {
-		judge, _ := t.d.Judge.Current()
+		judge := t.by
+		if judge == nil {
+			judge, _ = t.d.Judge.Current()
+		}
 		ctx = workspace.WithClosed(ctx, judge.Closed(t.act))
 	}
 	if t.d.Workspace != nil {

@@ -40,8 +40,9 @@ type trip struct {
 	assessed tool.Act
 	writes   []string // what it may write, as the workspace spells it
 	verdict  permission.Verdict
-	version  string  // of the rules that gave the verdict
-	approved granted // what a person has said yes to for this call
+	by       *permission.Judge // that gave the verdict
+	version  string            // of its rules
+	approved granted           // what a person has said yes to for this call
 	// approvedBy is the rule on record for that.
 	approvedBy string
 	edits      int               // how often a person has changed the call
