@@ -353,7 +353,7 @@ func TestThousandQuestions(t *testing.T) {
 // without anybody it says that a person's word is missing, and does nothing.
 func TestF095_NobodyToAsk(t *testing.T) {
 	var by string
-	s, dir := governed(t, func(o *handrail.Options) {
+	s, _ := governed(t, func(o *handrail.Options) {
 		o.Approver = func(_ context.Context, r handrail.ApprovalRequest) (handrail.ApprovalAnswer, error) {
 			by = string(r.Origin.Kind)
 			return handrail.ApprovalAnswer{Digest: r.Digest, Allow: true}, nil
