@@ -107,7 +107,7 @@ func TestChildSharesTheQuestionsButNotTheAnswers(t *testing.T) {
 			if r.Origin.Depth != asked-1 {
 				t.Errorf("question %d comes from depth %d", asked, r.Origin.Depth)
 			}
-			return handrail.ApprovalAnswer{Allow: true, Session: true, Digest: r.Digest}, nil
+			return handrail.ApprovalAnswer{Allow: true, Scope: handrail.ForSession, Digest: r.Digest}, nil
 		},
 	})
 	c := child(t, parent, handrail.ChildOptions{Name: "helper"})

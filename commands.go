@@ -8,13 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/handrail-tools/handrail/internal/netproxy"
-	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/policy"
 	"github.com/handrail-tools/handrail/internal/process"
 	"github.com/handrail-tools/handrail/internal/sandbox"
@@ -201,8 +198,9 @@ func (s *Session) narrowCommands(policies []*policy.Policy, can tool.Effects) (n
 // fencePolicy is what the fence holds: the mode, and the rules for files.
 func (s *Session) fencePolicy() (sandbox.Policy, error) {
 	o := s.options
+	judge, _ := s.judge.Current()
 	p := sandbox.Policy{
-		Mode: sandbox.Mode(s.judge.Mode()), Workspace: s.root(), Writable: o.Files.Granted, Unreadable: o.Files.Closed,
+		Mode: sandbox.Mode(judge.Mode()), Workspace: s.root(), Writable: o.Files.Granted, Unreadable: o.Files.Closed,
 		Protected: sandbox.DefaultProtected(), Network: o.Commands.Network, Limits: o.Commands.Limits,
 	}
 	switch {
@@ -244,23 +242,6 @@ func (s *Session) fencePolicy() (sandbox.Policy, error) {
 		}
 	}
 	return p, errors.Join(errs...)
-}
-
-// approveHost asks a person about a host that a command wants to reach, or is
-// nil where nobody is asked.
-func (s *Session) approveHost() func(context.Context, netproxy.Target) (bool, error) {
-	if s.options.Approver == nil || s.options.Permission.Approval == permission.Never {
-		return nil
-	}
-	return func(ctx context.Context, t netproxy.Target) (bool, error) {
-		digest := permission.Digest("network", []byte(t.String()))
-		answer, err := s.options.Approver(ctx, permission.Request{
-			Tool: "network", Args: []byte(strconv.Quote(t.String())), Digest: digest, Summary: "a command wants to reach " + tool.Clip(t.String()),
-			Reason: "no list of hosts decides about it; the answer holds for the session", Rule: "network proxy", Origin: s.options.Origin, Asked: time.Now(),
-			Act: permission.Act{Effects: tool.Network, Hosts: []string{t.Host}},
-		})
-		return err == nil && answer.Allow && answer.Digest == digest, err
-	}
 }
 
 func cutVariable(kv string) (name, value string, ok bool) {

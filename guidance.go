@@ -16,18 +16,19 @@ import (
 // rules are those that it holds. It changes when they do, and is the same as
 // long as they are.
 func (s *Session) Guidance() string {
+	judge, _ := s.judge.Current()
 	f := guidance.Facts{
-		CanAsk:  s.options.Approver != nil && s.judge.Asks(),
+		CanAsk:  s.options.Approver != nil && judge.Asks(),
 		Checked: len(s.options.Hooks.Before) > 0,
 		Loops:   s.options.Guard == GuardEnforce,
 		MaxArgs: tool.MaxArgs, MaxResult: tool.DefaultOutput,
 		Timeout: s.dispatch.Timeout,
 		Recall:  s.listed("recall"), Log: s.listed("workspace_log"), Undo: s.listed("undo"),
 	}
-	f.Deny, f.Ask, f.Allow = s.judge.Exceptions()
+	f.Deny, f.Ask, f.Allow = judge.Exceptions()
 	s.describeFiles(&f)
 	for _, l := range s.view.Specs() {
-		switch s.usual(l.Entry).Outcome {
+		switch s.usual(judge, l.Entry).Outcome {
 		case Allow:
 			f.Free = append(f.Free, l.Name)
 		case Ask:
@@ -72,7 +73,7 @@ const usualPath = "\uf8ff"
 // would: one of Handrail's own that says what a call would do by a path that
 // nothing is said of, and any other by all that it declares, since nobody
 // knows what it would say.
-func (s *Session) usual(e *registry.Entry) permission.Verdict {
+func (s *Session) usual(judge *permission.Judge, e *registry.Entry) permission.Verdict {
 	act := permission.Act{Spec: e.Spec, Effects: e.Spec.Effects, Filtered: e.Source == ""}
 	if e.Assesser != nil && e.Source == "" {
 		effects := e.Spec.Effects.Declared()
@@ -85,5 +86,5 @@ func (s *Session) usual(e *registry.Entry) permission.Verdict {
 			act.Reads = []string{usualPath}
 		}
 	}
-	return s.judge.Judge(act)
+	return judge.Judge(act)
 }

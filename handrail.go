@@ -59,6 +59,13 @@ type (
 	Approval = permission.Approval
 	// Approver asks a person.
 	Approver = permission.Approver
+	// ApprovalScope says how far a yes reaches, ApprovalOffer is what a yes for
+	// always may write, and Grant a yes that reaches further than one call.
+	ApprovalScope = permission.Scope
+	ApprovalOffer = permission.Offer
+	Grant         = permission.Grant
+	// RuleBook keeps the rules that a person has allowed for always.
+	RuleBook = permission.Book
 	// ApprovalRequest is what a person is asked; ApprovalAnswer is the word
 	// that comes back.
 	ApprovalRequest = permission.Request
@@ -80,8 +87,14 @@ type (
 	LogEntry  = store.Event
 )
 
-// ErrNobody is what an [Approver] returns that finds nobody to ask.
-var ErrNobody = permission.ErrNobody
+// What an [Approver] returns or hears; each is documented where it is declared.
+var (
+	ErrNobody       = permission.ErrNobody
+	ErrAnswered     = permission.ErrAnswered
+	ErrCarried      = permission.ErrCarried
+	ErrExpired      = permission.ErrExpired
+	ErrRulesChanged = permission.ErrRulesChanged
+)
 
 // The settings of [Permission], and the outcomes of an [Explanation].
 const (
@@ -98,6 +111,10 @@ const (
 	Ask   = permission.Ask
 	Allow = permission.Allow
 
+	Once       = permission.Once
+	ForSession = permission.ForSession
+	ForAlways  = permission.ForAlways
+
 	GuardEnforce = guard.Enforce
 	GuardAdvise  = guard.Advise
 	GuardOff     = guard.Off
@@ -105,6 +122,7 @@ const (
 	PhaseStarted  = dispatch.PhaseStarted
 	PhaseProgress = dispatch.PhaseProgress
 	PhaseAsked    = dispatch.PhaseAsked
+	PhaseAnswered = dispatch.PhaseAnswered
 	PhaseFinished = dispatch.PhaseFinished
 )
 
@@ -139,10 +157,19 @@ type Options struct {
 	Model, Provider  string
 
 	// Permission says what may happen without a question; Approver is who
-	// is asked otherwise. Without one, what needs a question is refused.
+	// is asked otherwise. Without one and a Queue, what needs a question is
+	// refused.
+	// AskFor is how long a question stands, 0 as long as the call is wanted;
+	// no other deadline of a call runs while a person thinks. Rules keeps what
+	// a person allows for always; without it there is no such answer.
 	Permission Permission
 	Approver   Approver
-	Hooks      Hooks
+	AskFor     time.Duration
+	Rules      RuleBook
+	// Queue puts every question also into the queue of StateDir, where other
+	// processes may answer it; see [OpenApprovalQueue].
+	Queue bool
+	Hooks Hooks
 
 	// Surface is the set of names and schemas that the model is shown:
 	// "handrail" (also the meaning of "") or "claude".

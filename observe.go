@@ -7,9 +7,10 @@ import (
 	"github.com/handrail-tools/handrail/internal/workspace"
 )
 
-// observe counts a finished call, writes it to the event log, and passes the
-// event on.
+// observe counts questions and finished calls, writes the calls to the event
+// log, and passes every event on.
 func (s *Session) observe(e Event) {
+	s.noteQuestion(e)
 	if e.Phase == PhaseFinished {
 		code := string(e.Result.Code)
 		if e.Result.OK {

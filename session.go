@@ -40,7 +40,7 @@ type Session struct {
 	timeline *history.Timeline    // of the files, as the session sees it; nil as past
 	store    *store.Store
 	metrics  *telemetry.Metrics
-	judge    *permission.Judge
+	judge    *permission.Live
 	dispatch *dispatch.Dispatcher
 	specs    atomic.Pointer[specList]
 	receipts *workspace.Receipts  // nil: repeated reads are not shortened

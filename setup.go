@@ -33,7 +33,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	s := &Session{id: "s_" + rand.Text()[:12], options: o, metrics: telemetry.New(), registry: registry.New()}
 	s.onClose(s.registry.Close)
 	// The files come after the store, whose folder they keep closed.
-	err := errors.Join(o.check(), s.openStore(), s.openHistory(), s.openFiles(), s.addTools())
+	err := errors.Join(o.check(), s.openStore(), s.openQueue(), s.openHistory(), s.openFiles(), s.addTools())
 	if err == nil {
 		err = s.compile(nil)
 	}
@@ -48,6 +48,12 @@ func (o *Options) check() error {
 	var errs []error
 	if o.Timeout < 0 || o.Timeout > tool.MaxTimeout {
 		errs = append(errs, fmt.Errorf("the timeout %s is not between 0 and %s", o.Timeout, tool.MaxTimeout))
+	}
+	if o.Queue && o.StateDir == "" {
+		errs = append(errs, errors.New("a queue of questions needs a state folder, which others know"))
+	}
+	if o.AskFor < 0 {
+		errs = append(errs, fmt.Errorf("the time for an answer, %s, is negative", o.AskFor))
 	}
 	if o.Hooks.Timeout < 0 {
 		errs = append(errs, fmt.Errorf("the timeout of hooks, %s, is negative", o.Hooks.Timeout))
@@ -194,7 +200,7 @@ func (s *Session) compile(above *registry.View) error {
 	policies, policyErr := s.policies()
 	var judgeErr error
 	if s.judge == nil { // a child has its parent's
-		s.judge, judgeErr = permission.New(s.options.Permission, ruleNames{s.registry})
+		s.judge, judgeErr = permission.NewLive(s.options.Permission, ruleNames{s.registry}, s.options.Rules)
 	}
 	redactor, redactorErr := s.redactor()
 	if err := errors.Join(err, policyErr, judgeErr, redactorErr); err != nil {
@@ -212,7 +218,7 @@ func (s *Session) compile(above *registry.View) error {
 	}
 	s.view = view
 	s.dispatch = dispatch.New(dispatch.Config{
-		Session: s.id, Origin: s.options.Origin, View: view, Judge: s.judge, Approver: s.options.Approver,
+		Session: s.id, Origin: s.options.Origin, View: view, Judge: s.judge, Approver: s.options.Approver, AskFor: s.options.AskFor,
 		Hooks: s.options.Hooks, Guard: guard.New(s.options.Guard), Workspace: s.files, Ledger: s.store,
 		Redactor: redactor, Observe: s.observe, Surround: s.surround,
 		Confined: s.confined(), Polish: s.polish(), Timeout: s.options.Timeout, Logger: s.options.Logger,

@@ -275,7 +275,7 @@ func TestApproveSessionIsForTheFilesThatWereMeant(t *testing.T) {
 			term := &terminal{in: in, err: person, inTTY: true, errTTY: true}
 			ask := term.approver(term.newProgress())
 			request := handrail.ApprovalRequest{Tool: "write_file", Args: []byte(`{}`), Digest: "d", Act: permission.Act{Reads: []string{"r"}, Writes: []string{"a"}}}
-			if answer, err := ask(t.Context(), request); err != nil || !answer.Allow || !answer.Session {
+			if answer, err := ask(t.Context(), request); err != nil || !answer.Allow || answer.Scope != handrail.ForSession {
 				t.Fatalf("%+v, %v", answer, err)
 			}
 			request.Act = tt.second

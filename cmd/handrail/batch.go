@@ -22,7 +22,7 @@ import (
 const maxLine = tool.MaxArgs + 64<<10
 
 func newBatch(t *terminal, f *flags) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "batch [FILE | -]",
 		Short: "Run calls from JSON lines as one batch",
 		Long: "Run the calls of a file, or of standard input, as one batch: calls that only look run together,\n" +
@@ -38,7 +38,7 @@ func newBatch(t *terminal, f *flags) *cobra.Command {
 			progress, known := t.newProgress(), &names{}
 			s, _, err := f.open(cmd.Context(), handrail.Options{
 				Approver: t.approver(progress),
-				OnEvent:  func(e handrail.Event) { known.observe(e); progress.observe(e) },
+				OnEvent:  func(e handrail.Event) { known.observe(e); progress.observe(e); t.noteWait(f, e) },
 			})
 			if err != nil {
 				return err
@@ -60,6 +60,8 @@ func newBatch(t *terminal, f *flags) *cobra.Command {
 			return exitWith(code)
 		},
 	}
+	f.registerAsking(cmd)
+	return cmd
 }
 
 // batchLine is one call as a line of a batch.

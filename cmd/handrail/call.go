@@ -37,6 +37,7 @@ func newCall(t *terminal, f *flags) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&save, "save", "", "folder to write images of the result to")
 	_ = cmd.MarkFlagDirname("save")
+	f.registerAsking(cmd)
 	return cmd
 }
 
@@ -46,7 +47,7 @@ func (t *terminal) callTool(ctx context.Context, f *flags, asked, save string, a
 	progress, known := t.newProgress(), &names{}
 	s, _, err := f.open(ctx, handrail.Options{
 		Approver: t.approver(progress),
-		OnEvent:  func(e handrail.Event) { known.observe(e); progress.observe(e) },
+		OnEvent:  func(e handrail.Event) { known.observe(e); progress.observe(e); t.noteWait(f, e) },
 	})
 	if err != nil {
 		return err

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/handrail-tools/handrail"
+	"github.com/handrail-tools/handrail/internal/approval"
 	"github.com/handrail-tools/handrail/internal/config"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -21,6 +23,9 @@ type flags struct {
 	approval                                            string // of the sub-commands that have the flag
 	json                                                bool
 	only                                                *config.Given // settings in place of all files
+	// queue and askFor are of the sub-commands that ask a person.
+	queue  bool
+	askFor time.Duration
 }
 
 func (f *flags) register(root *cobra.Command) {
@@ -80,15 +85,41 @@ func (f *flags) open(ctx context.Context, o handrail.Options) (*handrail.Session
 	if err := applySettings(&o, l.Settings); err != nil {
 		return nil, nil, usage(errors.New(l.Locate(err.Error())))
 	}
+	o.Queue, o.AskFor = f.queue, f.askFor
+	books := bookDir()
 	o.Files.Closed = l.Closed
 	if o.Commands.Off {
 		withoutCommands(&o.Permission, l)
+	}
+	if books != "" {
+		o.Files.Closed = append(o.Files.Closed, books)
+		if f.workspace != "" && !l.AllowFixed {
+			if book, err := approval.OpenBook(books, f.workspace); err == nil { // else there is no such folder, which Open says
+				o.Rules = book
+			}
+		}
 	}
 	s, err := handrail.Open(ctx, o)
 	if err != nil {
 		return nil, nil, usage(errors.New(l.Locate(err.Error())))
 	}
 	return s, l, nil
+}
+
+// bookDir is where the rules are kept that a person has allowed for always,
+// beside the user's own settings; "" on a machine that has no place for them.
+func bookDir() string {
+	file := config.UserFile()
+	if file == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(file), "workspaces")
+}
+
+// registerAsking adds the flags of sub-commands that may ask a person.
+func (f *flags) registerAsking(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.queue, "queue", false, "put questions also where 'handrail approvals' answers them")
+	cmd.Flags().DurationVar(&f.askFor, "ask-for", 0, "how long a question waits for its answer, as 10m; 0 as long as the call is wanted")
 }
 
 func oneOf(flag, value string, words []string) error {

@@ -145,7 +145,7 @@ func newRoot(t *terminal) *cobra.Command {
 	f.register(root)
 	root.AddCommand(
 		newCall(t, f), newBatch(t, f), newTools(t, f), newExplain(t, f), newPolicy(t, f),
-		newLog(t, f), newRecall(t, f), newHistory(t, f), newUndo(t, f), newDoctor(t, f), newMCP(t, f), newVersion(t, f),
+		newLog(t, f), newRecall(t, f), newHistory(t, f), newUndo(t, f), newApprovals(t, f), newGrants(t, f), newPrompt(t, f), newDoctor(t, f), newMCP(t, f), newVersion(t, f),
 	)
 	return root
 }

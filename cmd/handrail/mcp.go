@@ -40,7 +40,8 @@ func newMCP(t *terminal, f *flags) *cobra.Command {
 			"closes them, or with --http to many clients at http://ADDR" + mcp.Path + ". A client sees the same tools\n" +
 			"under the same rules as every other caller. What needs a person's approval is asked of the person\n" +
 			"at the client, where the client can ask (elicitation), and is refused otherwise: run with --mode, or\n" +
-			"write a rule, for what the client may do; --approval never asks nobody.\n\n" +
+			"write a rule, for what the client may do; --approval never asks nobody. With --queue a question also\n" +
+			"waits for `handrail approvals`, at another terminal of this machine.\n\n" +
 			"With --allow-root the first of a client's roots that lies in one of those folders is its workspace.\n" +
 			"A client without one has the folder of -w if that is given, or else no files. A client of 2026-07-28\n" +
 			"is not asked for roots, which may not change what a server lists there: start it with -w.\n\n" +
@@ -72,6 +73,7 @@ func newMCP(t *terminal, f *flags) *cobra.Command {
 	cmd.Flags().BoolVar(&m.conformance, "conformance", false, "serve the fixtures of the official conformance suite instead of the tools")
 	_ = cmd.Flags().MarkHidden("conformance") // it exists
 	_ = cmd.MarkFlagFilename("token-file")
+	f.registerAsking(cmd)
 	cmd.AddCommand(newMCPInstall(t, f))
 	return cmd
 }

@@ -32,8 +32,10 @@ func (m *mcpFlags) options(cmd *cobra.Command, f *flags, logger *slog.Logger) (m
 		return o, err
 	}
 	closed := l.Closed
-	if l.StateDir != "" {
-		closed = append(closed, l.StateDir)
+	for _, dir := range []string{l.StateDir, bookDir()} {
+		if dir != "" {
+			closed = append(closed, dir)
+		}
 	}
 	o.Roots, err = mcp.NewRoots(m.roots, closed, func(ctx context.Context, dir, beneath string) (*handrail.Session, error) {
 		own := *f

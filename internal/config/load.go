@@ -54,6 +54,9 @@ type Loaded struct {
 	Settings
 	// Files are the files that were found, in the order they were laid.
 	Files []string
+	// AllowFixed says that the workspace's own file has an allow list, beside
+	// which no rule allows anything there.
+	AllowFixed bool
 	// Closed are the absolute paths of the trusted files, whether they exist
 	// or not. No tool may touch them: whoever opens a workspace hands them to
 	// it as closed.
@@ -111,6 +114,7 @@ func Load(req Request) (*Loaded, error) {
 	}
 	l.Settings = overlay(l.Settings, req.Flags)
 	if own != nil {
+		l.AllowFixed = own.settings.Permission.Allow != nil
 		l.Settings, ps = narrow(l.Settings, own)
 		problems = append(problems, ps...)
 	}

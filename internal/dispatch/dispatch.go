@@ -51,10 +51,12 @@ type Config struct {
 	Session string
 	Origin  tool.Origin
 	View    *registry.View
-	Judge   *permission.Judge
+	Judge   Rules
 	// Approver asks a person. nil means that nobody can be asked.
 	Approver permission.Approver
-	Hooks    hook.Set
+	// AskFor is how long a question stands. 0 is as long as its call.
+	AskFor time.Duration
+	Hooks  hook.Set
 	// Guard notices loops. nil notices nothing.
 	Guard *guard.Guard
 	// Workspace resolves the paths of assessed calls. nil means that the

@@ -464,7 +464,7 @@ func TestSessionGrantCoversTheExactCallOnly(t *testing.T) {
 		cfg.Judge = &permission.Judge{}
 		cfg.Approver = func(_ context.Context, r permission.Request) (permission.Answer, error) {
 			asked++
-			return permission.Answer{Allow: true, Session: true, Digest: r.Digest}, nil
+			return permission.Answer{Allow: true, Scope: permission.ForSession, Digest: r.Digest}, nil
 		}
 	}, exclusive("x", nil))
 	for _, args := range []string{`{"n":1}`, `{"n":1}`, `{"n":2}`} {

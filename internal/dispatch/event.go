@@ -12,11 +12,13 @@ import (
 type Phase string
 
 // The phases. Every call that was started or asked about is finished exactly
-// once, whatever became of it.
+// once, and every question that was asked is answered exactly once, whatever
+// became of it.
 const (
 	PhaseStarted  Phase = "started"
 	PhaseProgress Phase = "progress"
 	PhaseAsked    Phase = "asked"
+	PhaseAnswered Phase = "answered"
 	PhaseFinished Phase = "finished"
 )
 
@@ -32,11 +34,16 @@ type Event struct {
 	Tool, Asked string
 	// Progress is set in PhaseProgress.
 	Progress tool.Progress
+	// Question is the ID of the question, in PhaseAsked and PhaseAnswered.
+	Question string
+	// Answer is what became of it, and By the face that the answer came
+	// through, in PhaseAnswered.
+	Answer, By string
 	// The rest is set in PhaseFinished.
 
 	// Step is where the journey ended early, or "".
 	Step string
-	// Rule is what decided.
+	// Rule is what decided, or what asks the question.
 	Rule string
 	// Reason is the stable label of a policy denial, or "".
 	Reason string

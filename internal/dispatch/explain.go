@@ -66,7 +66,7 @@ func (t *trip) judge(ctx context.Context, s step) Judgement {
 	}
 	err := s.do(t, ctx)
 	if s.name == "permit" {
-		j.Tried = t.d.Judge.Trace(t.act)
+		j.Tried = t.by.Trace(t.act) // the judge that permit has just asked
 	}
 	for _, note := range t.trace {
 		if note.Step == s.name {

@@ -265,7 +265,7 @@ func TestApprovalCoversWhatWasShown(t *testing.T) {
 			if meanwhile != nil {
 				meanwhile()
 			}
-			return permission.Answer{Allow: true, Session: true, Digest: r.Digest}, nil
+			return permission.Answer{Allow: true, Scope: permission.ForSession, Digest: r.Digest}, nil
 		}
 	}, put)
 	d.Run(t.Context(), Call{Tool: "put"})

@@ -1,121 +1,98 @@
 package dispatch
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"slices"
-	"strings"
+	"fmt"
 
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/registry"
 	"github.com/handrail-tools/handrail/tool"
 )
 
-// permit judges the act and asks a person where the judgement says so.
+// Rules are the rules of a session as they stand. [*permission.Live] has rules
+// that change while the session runs, [*permission.Judge] some that never do.
+// They must be safe for concurrent use.
+type Rules interface {
+	// Current returns the judge, and what tells its rules from others.
+	Current() (judge *permission.Judge, version string)
+	// Changed returns a channel that is closed when the rules are no longer
+	// those that Current returns after this call; nil where they never change.
+	Changed() <-chan struct{}
+	// Offers returns what an answer for always could add about the act.
+	Offers(a permission.Act) []permission.Offer
+	// Keep adds rules, for always.
+	Keep(rules []permission.Grant) error
+}
+
+// maxEdits is how often a person may change one call. Each time is a question,
+// so that nobody gets here but a face that is broken.
+const maxEdits = 20
+
+// permit judges the act and asks a person where the judgement says so. What
+// was answered under other rules is judged and asked about again, and so is a
+// call that the person has changed.
 func (t *trip) permit(ctx context.Context) *tool.Error {
-	v := t.d.Judge.Judge(t.act)
-	if t.hookAsks != "" && v.Outcome == permission.Allow {
-		v = t.d.Judge.Question("hook", t.hookAsks)
-	}
-	t.verdict, t.rule = v, v.Rule
-	t.note("permit", v.Reason, v.Rule)
-	switch v.Outcome {
-	case permission.Allow:
-		return nil
-	case permission.Ask:
-		return t.ask(ctx)
-	default:
-		return tool.Errorf(tool.CodeDenied, "%s was refused by %s: %s. Do not retry it unchanged; choose another way or tell the person.",
-			t.spec.Name, tool.Clip(v.Rule), v.Reason)
+	for {
+		changed := t.d.Judge.Changed() // before the rules are looked at, so that no change is missed
+		judge, version := t.d.Judge.Current()
+		v := judge.Judge(t.act)
+		if t.hookAsks != "" && v.Outcome == permission.Allow {
+			v = judge.Question("hook", t.hookAsks)
+		}
+		t.verdict, t.rule, t.by, t.version = v, v.Rule, judge, version
+		t.note("permit", v.Reason, v.Rule)
+		switch v.Outcome {
+		case permission.Allow:
+			return nil
+		case permission.Ask:
+			if again, refusal := t.ask(ctx, changed); !again {
+				return refusal
+			}
+		default:
+			return tool.Errorf(tool.CodeDenied, "%s was refused by %s: %s. Do not retry it unchanged; choose another way or tell the person.",
+				t.spec.Name, tool.Clip(v.Rule), v.Reason)
+		}
 	}
 }
 
-// ask puts the question to a person, or refuses where there is nobody.
-func (t *trip) ask(ctx context.Context) *tool.Error {
-	if t.judging {
-		return nil
+// granted is what a yes covers that is for more than one look: the call, the
+// files and the command that it meant when the yes was given, why it was asked
+// about, and the very tool, since another may take its name.
+type granted struct {
+	entry *registry.Entry
+	act   string
+}
+
+func (t *trip) grant() granted {
+	a := t.act
+	text := fmt.Sprintf("%s %q %q %q %q %q %q %q", permission.Digest(t.spec.Name, t.call.Args), t.verdict.Rule, t.verdict.Reason,
+		a.Reads, a.Writes, a.Trees, a.Command, a.Unclear)
+	for _, file := range a.Touches {
+		text += fmt.Sprintf(" %q", file.Path)
 	}
-	digest := permission.Digest(t.spec.Name, t.call.Args)
-	if t.d.grants.Has(t.grant(digest)) {
-		t.rule = "granted for this session"
-		return nil
-	}
-	if t.d.Approver == nil {
-		return t.nobody()
-	}
-	if stop := t.stopped(ctx); stop != nil {
-		return stop // nobody is bothered with a call that is over
-	}
-	t.observe(Event{Phase: PhaseAsked})
-	request := permission.Request{
-		Tool: t.spec.Name, Args: bytes.Clone(t.call.Args), Digest: digest, Summary: t.summary(), Reason: t.verdict.Reason,
-		Rule: t.verdict.Rule, Act: t.act, Origin: t.d.Origin, Asked: t.started,
-	}
-	answer, err := await(ctx, func() (permission.Answer, error) { return t.d.Approver(ctx, request) })
-	stop := t.stopped(ctx)
+	return granted{t.resolved.Entry, permission.Digest("act", []byte(text))}
+}
+
+// edit puts a person's arguments in the place of the call's own and takes it
+// again past whatever looks at arguments: hooks too, since none of them has
+// seen these.
+func (t *trip) edit(ctx context.Context, args []byte) *tool.Error {
+	t.edits++
 	switch {
-	case stop != nil:
-		return stop
-	case err != nil:
-		return t.unanswered(err)
-	case !answer.Allow:
-		return tool.Errorf(tool.CodeApprovalDenied, "a person refused this call of %s%s. Do not retry it.", t.spec.Name, because(answer.Reason))
-	case answer.Digest != digest:
-		return tool.Errorf(tool.CodeApprovalDenied, "the approval that came back is for another call; %s was not run", t.spec.Name)
+	case t.instead != nil:
+		return tool.Errorf(tool.CodeApprovalDenied, "the answer that came back changes what is read, which this call cannot do; it was not run")
+	case t.edits > maxEdits:
+		return tool.Errorf(tool.CodeApprovalDenied, "a person changed this call of %s more than %d times; it was not run", t.spec.Name, maxEdits)
 	}
-	t.rule = "approved by a person"
-	if answer.Session {
-		t.d.grants.Add(t.grant(digest))
+	t.hookAsks = ""
+	for _, step := range []func() *tool.Error{
+		func() *tool.Error { return t.rewrite(ctx, args, "a person") },
+		func() *tool.Error { return t.beforeHooks(ctx) },
+		func() *tool.Error { return t.assess(ctx) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
 	return nil
-}
-
-// nobody is the refusal where no person can be asked.
-func (t *trip) nobody() *tool.Error {
-	return tool.Errorf(tool.CodeApprovalRequired, "%s needs a person's approval (%s: %s) and nobody can be asked here. Do not retry; tell the person what you wanted to do.",
-		t.spec.Name, tool.Clip(t.verdict.Rule), t.verdict.Reason)
-}
-
-// unanswered is the refusal where the approver came back without an answer.
-func (t *trip) unanswered(err error) *tool.Error {
-	if errors.Is(err, permission.ErrNobody) {
-		return t.nobody()
-	}
-	if said, ok := errors.AsType[*tool.Error](err); ok && (said.Code == tool.CodeApprovalRequired || said.Code == tool.CodeApprovalDenied) {
-		return said
-	}
-	t.d.Logger.Warn("asking for approval", "tool", t.spec.Name, "error", err)
-	return tool.Errorf(tool.CodeApprovalRequired, "%s needs a person's approval and the question could not be put: nobody has answered", t.spec.Name)
-}
-
-// granted is what a yes for the session covers: the call, the files and the
-// command that it meant when the yes was given, and the very tool, since another may take its
-// name.
-type granted struct {
-	entry  *registry.Entry
-	digest string
-}
-
-func (t *trip) grant(digest string) granted {
-	paths := slices.Concat(t.act.Reads, []string{""}, t.act.Writes, []string{""}, t.act.Trees, []string{"", t.act.Command, t.act.Unclear})
-	for _, file := range t.act.Touches {
-		paths = append(paths, file.Path)
-	}
-	return granted{t.resolved.Entry, permission.Digest(digest, []byte(strings.Join(paths, "\x00")))}
-}
-
-func because(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return ": " + tool.ClipText(reason, 1000)
-}
-
-// summary is the line that a person is asked about.
-func (t *trip) summary() string {
-	if t.assessed.Summary != "" {
-		return t.assessed.Summary
-	}
-	return t.spec.Name + " " + tool.Clip(string(t.call.Args))
 }

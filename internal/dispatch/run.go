@@ -171,7 +171,11 @@ func (t *trip) settleError(ctx context.Context, err error) *tool.Error {
 // surround adds to ctx what tools take from it.
 func (t *trip) surround(ctx context.Context) context.Context {
 	if t.act.Filtered {
-		ctx = workspace.WithClosed(ctx, t.d.Judge.Closed(t.act))
+		judge := t.by
+		if judge == nil {
+			judge, _ = t.d.Judge.Current()
+		}
+		ctx = workspace.WithClosed(ctx, judge.Closed(t.act))
 	}
 	if t.d.Workspace != nil {
 		ctx = workspace.WithSource(ctx, workspace.Source{Session: t.d.Session, CallID: t.asked.ID, Tool: t.spec.Name, Origin: t.d.Origin})

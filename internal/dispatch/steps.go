@@ -132,11 +132,11 @@ func (t *trip) beforeHooks(ctx context.Context) *tool.Error {
 	if d.Args == nil {
 		return nil
 	}
-	return t.rewrite(ctx, d.Args)
+	return t.rewrite(ctx, d.Args, "a hook")
 }
 
-// rewrite replaces the arguments by what a hook made of them.
-func (t *trip) rewrite(ctx context.Context, raw []byte) *tool.Error {
+// rewrite replaces the arguments by what somebody else made of them.
+func (t *trip) rewrite(ctx context.Context, raw []byte, who string) *tool.Error {
 	t.raw = raw
 	if err := t.size(ctx); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (t *trip) rewrite(ctx context.Context, raw []byte) *tool.Error {
 	decoded, err := t.resolved.Entry.Args.Decode(raw)
 	if err != nil {
 		e := asError(err, tool.CodeInvalidInput)
-		return tool.Errorf(tool.CodeDenied, "a hook rewrote the arguments into something that does not fit: %s", e.Text)
+		return tool.Errorf(tool.CodeDenied, "%s rewrote the arguments into something that does not fit: %s", who, e.Text)
 	}
 	t.repairs = append(t.repairs, decoded.Repairs...)
 	t.call = tool.Call{
@@ -155,8 +155,8 @@ func (t *trip) rewrite(ctx context.Context, raw []byte) *tool.Error {
 		return asError(err, tool.CodePanicked)
 	}
 	if p.key != t.place.key {
-		return tool.Errorf(tool.CodeDenied, "a hook moved this call from %q to %q, which has a queue of its own; it was not run",
-			tool.Clip(t.place.key), tool.Clip(p.key))
+		return tool.Errorf(tool.CodeDenied, "%s moved this call from %q to %q, which has a queue of its own; it was not run",
+			who, tool.Clip(t.place.key), tool.Clip(p.key))
 	}
 	return nil
 }
@@ -364,7 +364,7 @@ func (t *trip) judgeAgain(ctx context.Context) *tool.Error {
 	if t.resolved.Entry != entry {
 		return tool.Errorf(tool.CodeDenied, "not run: while this call waited, %s was replaced by another tool of that name. Ask again.", t.spec.Name)
 	}
-	was := t.act
+	was, version := t.act, t.version
 	if err := t.assessAgain(ctx); err != nil {
 		return err
 	}
@@ -372,10 +372,16 @@ func (t *trip) judgeAgain(ctx context.Context) *tool.Error {
 		return err
 	}
 	if was.SameCommand(t.act) && slices.Equal(was.Reads, t.act.Reads) && slices.Equal(was.Writes, t.act.Writes) &&
-		slices.Equal(was.Trees, t.act.Trees) && was.Protected == t.act.Protected && was.Unresolved == t.act.Unresolved {
+		slices.Equal(was.Trees, t.act.Trees) && was.Protected == t.act.Protected && was.Unresolved == t.act.Unresolved && t.sameRules(version) {
 		return nil
 	}
 	return t.permit(ctx)
+}
+
+// sameRules reports whether the rules are still those of a version.
+func (t *trip) sameRules(version string) bool {
+	_, now := t.d.Judge.Current()
+	return now == version
 }
 
 // hookCall is the call as hooks see it: what they do to it changes nothing.

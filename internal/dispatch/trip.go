@@ -40,10 +40,16 @@ type trip struct {
 	assessed tool.Act
 	writes   []string // what it may write, as the workspace spells it
 	verdict  permission.Verdict
-	before   map[string]string // the state of what may be written
-	result   *tool.Result
-	finding  *guard.Finding
-	notes    []string // lines that follow the result's text
+	by       *permission.Judge // that gave the verdict
+	version  string            // of its rules
+	approved granted           // what a person has said yes to for this call
+	// approvedBy is the rule on record for that.
+	approvedBy string
+	edits      int               // how often a person has changed the call
+	before     map[string]string // the state of what may be written
+	result     *tool.Result
+	finding    *guard.Finding
+	notes      []string // lines that follow the result's text
 	// abandoned says that the tool still runs; it gives up the place itself.
 	abandoned bool
 

@@ -23,6 +23,8 @@ type Metrics struct {
 	calls   map[pair]*series
 	denials map[pair]uint64
 	loops   map[string]uint64
+	// questions are by tool and what became of them.
+	questions map[pair]uint64
 }
 
 // pair is the labels of a series: the tool, and a code or a reason.
@@ -54,7 +56,7 @@ var buckets = [...]struct {
 
 // New returns empty counters.
 func New() *Metrics {
-	return &Metrics{calls: map[pair]*series{}, denials: map[pair]uint64{}, loops: map[string]uint64{}}
+	return &Metrics{calls: map[pair]*series{}, denials: map[pair]uint64{}, loops: map[string]uint64{}, questions: map[pair]uint64{}}
 }
 
 // Call counts one finished call. code is "ok" for a success.
@@ -82,6 +84,13 @@ func (m *Metrics) Denial(tool, reason string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.denials[pair{orUnknown(tool), reason}]++
+}
+
+// Question counts one question that a person was asked, by what became of it.
+func (m *Metrics) Question(tool, answer string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.questions[pair{orUnknown(tool), answer}]++
 }
 
 // Loop counts one finding of the loop guard.
@@ -118,6 +127,12 @@ func (m *Metrics) Write(w io.Writer) {
 		out.kind("handrail_loop_findings_total", "counter")
 		for _, kind := range slices.Sorted(maps.Keys(m.loops)) {
 			out.count("handrail_loop_findings_total", m.loops[kind], "kind", kind)
+		}
+	}
+	if len(m.questions) > 0 {
+		out.kind("handrail_questions_total", "counter")
+		for _, k := range slices.SortedFunc(maps.Keys(m.questions), pair.compare) {
+			out.count("handrail_questions_total", m.questions[k], "tool", k.tool, "answer", k.why)
 		}
 	}
 	_ = out.Flush() // a reader that has gone needs no counters

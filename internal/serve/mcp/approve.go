@@ -61,7 +61,7 @@ func (d direct) ask(ctx context.Context, r handrail.ApprovalRequest) (handrail.A
 	if d.gone != nil {
 		defer context.AfterFunc(d.gone, stop)()
 	}
-	answer, err := d.session.Elicit(ctx, &mcp.ElicitParams{Mode: "form", Message: question(r), RequestedSchema: sessionForm})
+	answer, err := d.session.Elicit(ctx, &mcp.ElicitParams{Mode: "form", Message: question(r), RequestedSchema: form(r, true)})
 	if err != nil {
 		return handrail.ApprovalAnswer{}, fmt.Errorf("asking the client: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/handrail-tools/handrail"
 	"github.com/handrail-tools/handrail/internal/plain"
@@ -47,6 +48,12 @@ func question(r handrail.ApprovalRequest) string {
 	}
 	line("Arguments", shown(string(r.Args), maxArgsShown))
 	line("Asked by", shown(r.Rule, maxTextShown)+": "+shown(r.Reason, maxTextShown))
+	if len(r.Offers) > 0 {
+		line("Always would allow by the rule", shownList(r.Offers[0].Rules))
+	}
+	if !r.Expires.IsZero() {
+		line("Waits for an answer until", r.Expires.Format(time.RFC3339))
+	}
 	return b.String()
 }
 
@@ -76,30 +83,39 @@ func shownList(list []string) string {
 const (
 	answerOnce    = "once"
 	answerSession = "session"
+	answerAlways  = "always"
 	answerNo      = "no"
 )
 
-// The forms that a person fills in. Who only accepts allows the call once.
-// The second is for a client that has a session in which an answer can last.
-var (
-	onceForm    = form("once: this call alone. no: it does not run.", answerOnce, answerNo)
-	sessionForm = form("once: this call alone. session: this same call for the rest of the session. no: it does not run.",
-		answerOnce, answerSession, answerNo)
-)
-
-func form(description string, answers ...string) json.RawMessage {
-	enum, _ := json.Marshal(answers) // strings can be marshalled
+// form is what a person fills in. Who only accepts allows the call once.
+// lasting says that the client has a session in which an answer can last; an
+// answer for always is there where a rule can be written that says it.
+func form(r handrail.ApprovalRequest, lasting bool) json.RawMessage {
+	description, answers := "once: this call alone.", []string{answerOnce}
+	if lasting {
+		description += " session: this same call for the rest of the session."
+		answers = append(answers, answerSession)
+	}
+	if len(r.Offers) > 0 {
+		description += " always: the rule that the question shows is added to your settings for this workspace."
+		answers = append(answers, answerAlways)
+	}
+	description += " no: it does not run."
+	enum, _ := json.Marshal(append(answers, answerNo)) // strings can be marshalled
 	return json.RawMessage(`{"type":"object","properties":{` +
 		`"answer":{"type":"string","title":"Answer","description":"` + description + `","enum":` + string(enum) + `,"default":"once"},` +
 		`"reason":{"type":"string","title":"Reason","description":"What the agent should know, if the answer is no."}}}`)
 }
 
+// byClient is how the record names the way that an answer came.
+const byClient = "client"
+
 // answered is what a client's answer to the question means. lasting says
 // that the form offered an answer for the session.
 func answered(r handrail.ApprovalRequest, action string, content map[string]any, lasting bool) (handrail.ApprovalAnswer, error) {
 	reason, _ := content["reason"].(string)
-	no := handrail.ApprovalAnswer{Digest: r.Digest, Reason: plain.Text(reason)}
-	yes := handrail.ApprovalAnswer{Digest: r.Digest, Allow: true}
+	no := handrail.ApprovalAnswer{Digest: r.Digest, By: byClient, Reason: plain.Text(reason)}
+	yes := handrail.ApprovalAnswer{Digest: r.Digest, By: byClient, Allow: true}
 	switch action {
 	case "accept":
 	case "decline":
@@ -115,7 +131,10 @@ func answered(r handrail.ApprovalRequest, action string, content map[string]any,
 	case !given, answer == answerOnce:
 		return yes, nil
 	case answer == answerSession && lasting:
-		yes.Session = true
+		yes.Scope = handrail.ForSession
+		return yes, nil
+	case answer == answerAlways && len(r.Offers) > 0:
+		yes.Scope = handrail.ForAlways
 		return yes, nil
 	case answer != answerNo && no.Reason == "":
 		no.Reason = "the form came back with an answer that it does not offer"

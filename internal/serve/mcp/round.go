@@ -106,12 +106,14 @@ func (r *round) ask(_ context.Context, q handrail.ApprovalRequest) (handrail.App
 		return answered(q, answer.Action, answer.Content, r.lasting)
 	}
 	r.asked = &q
-	return handrail.ApprovalAnswer{}, tool.Errorf(tool.CodeApprovalRequired, "%s needs a person's approval and the client was told to ask", q.Tool)
+	return handrail.ApprovalAnswer{}, &tool.Error{
+		Code: tool.CodeApprovalRequired, Text: q.Tool + " needs a person's approval and the client was told to ask", Err: handrail.ErrCarried,
+	}
 }
 
 // question returns what the client is to ask instead of getting the result
 // that has the code, or nil. A round that is nil asks nothing.
-func (r *round) question(code tool.Code) (form *mcp.ElicitParams, state string) {
+func (r *round) question(code tool.Code) (ask *mcp.ElicitParams, state string) {
 	if r == nil || code != tool.CodeApprovalRequired {
 		return nil, ""
 	}
@@ -120,21 +122,18 @@ func (r *round) question(code tool.Code) (form *mcp.ElicitParams, state string) 
 	if r.asked == nil {
 		return nil, ""
 	}
-	form = &mcp.ElicitParams{Mode: "form", Message: question(*r.asked), RequestedSchema: onceForm}
-	if r.lasting {
-		form.RequestedSchema = sessionForm
-	}
-	return form, r.server.sealer.Seal(r.request(), r.actOf(*r.asked))
+	ask = &mcp.ElicitParams{Mode: "form", Message: question(*r.asked), RequestedSchema: form(*r.asked, r.lasting)}
+	return ask, r.server.sealer.Seal(r.request(), r.actOf(*r.asked))
 }
 
 // actOf identifies what was asked: the call, the files that it means and the
-// session whose they are, the tool as it was then, and the rule that asked.
-// Where any of them has changed, the answer is to another question. r.mu is
-// held.
+// session whose they are, the tool as it was then, the rule that asked, the
+// version of all rules, and what an answer for always would write. Where any of
+// them has changed, the answer is to another question. r.mu is held.
 func (r *round) actOf(q handrail.ApprovalRequest) string {
 	h := sha256.New()
 	a := q.Act
-	fmt.Fprintf(h, "%q ", r.home)
+	fmt.Fprintf(h, "%q %q %q ", r.home, q.Policy, q.Offers)
 	fmt.Fprintf(h, "%q %q %q %q %q %q %q %q %q %d", q.Tool, canonical(q.Args), q.Rule, q.Reason, a.Reads, a.Trees, a.Writes, a.Hosts, a.Command, a.Effects)
 	if a.Spec != nil {
 		fmt.Fprintf(h, " %q %q %q %q %d", a.Spec.Name, a.Spec.Title, a.Spec.Description, a.Spec.Input, a.Spec.Effects)

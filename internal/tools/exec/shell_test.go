@@ -272,7 +272,7 @@ func TestReadOnly(t *testing.T) {
 
 func TestReadScript(t *testing.T) {
 	for _, c := range []struct {
-		text       string
+		text, cd   string
 		background bool
 		pipefail   bool
 	}{
