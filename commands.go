@@ -130,20 +130,34 @@ func (s *Session) openCommands(policies []*policy.Policy) error {
 	if err != nil {
 		return err
 	}
-	o := s.options.Commands
-	fence, free := &lazyFence{options: sandbox.Options{Driver: o.Fence, Policy: held}}, &lazyFence{options: sandbox.Options{
-		Driver: sandbox.None,
-		Policy: sandbox.Policy{Mode: sandbox.FullAccess, Network: sandbox.NetOn, Workspace: s.root()},
-	}}
-	s.onClose(free.close)
-	s.onClose(fence.close)
+	s.fences = s.newFences(held)
 	s.onClose(s.commands.Close)
+	o := s.options.Commands
 	s.kit = &exec.Kit{
-		Fence: fence.open, Free: free.open, Policy: held, Commands: s.commands, Writes: shellWrites(policies), Spool: dir,
-		Environment: process.Environment{Pass: o.Pass, Set: o.Set, Secrets: s.secretValues()},
-		Keep:        s.keepOutput, Witness: s.witness, Check: o.Check, Formatters: o.Formatters,
+		Fence: s.fences.held.open, Free: s.fences.free.open, Policy: held, Commands: s.commands, Writes: shellWrites(policies), Spool: dir,
+		Environment: s.environment(), Keep: s.keepOutput, Witness: s.witness, Check: o.Check, Formatters: o.Formatters,
 	}
 	return nil
+}
+
+// fences are where commands run: in the session's fence, or outside where a
+// person let them out.
+type fences struct{ held, free *lazyFence }
+
+func (s *Session) newFences(held sandbox.Policy) fences {
+	f := fences{&lazyFence{options: sandbox.Options{Driver: s.options.Commands.Fence, Policy: held}}, &lazyFence{options: sandbox.Options{
+		Driver: sandbox.None,
+		Policy: sandbox.Policy{Mode: sandbox.FullAccess, Network: sandbox.NetOn, Workspace: s.root()},
+	}}}
+	s.onClose(f.free.close)
+	s.onClose(f.held.close)
+	return f
+}
+
+// environment is what commands get to know.
+func (s *Session) environment() process.Environment {
+	o := s.options.Commands
+	return process.Environment{Pass: o.Pass, Set: o.Set, Secrets: s.secretValues()}
 }
 
 // fencePolicy is what the fence holds: the mode, and the rules for files.

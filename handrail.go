@@ -22,7 +22,6 @@ import (
 
 	"github.com/handrail-tools/handrail/internal/dispatch"
 	"github.com/handrail-tools/handrail/internal/guard"
-	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/policy"
 	"github.com/handrail-tools/handrail/internal/registry"
@@ -63,8 +62,6 @@ type (
 	// that comes back.
 	ApprovalRequest = permission.Request
 	ApprovalAnswer  = permission.Answer
-	// Hooks run around every call.
-	Hooks = hook.Set
 	// WorkspaceOptions are the rules for files.
 	WorkspaceOptions = workspace.Options
 	// Exposure says which of the visible tools are listed.
@@ -106,6 +103,7 @@ const (
 	PhaseProgress = dispatch.PhaseProgress
 	PhaseAsked    = dispatch.PhaseAsked
 	PhaseFinished = dispatch.PhaseFinished
+	PhaseHook     = dispatch.PhaseHook
 )
 
 // Options say what a session has and may. The zero value is a session
@@ -142,7 +140,12 @@ type Options struct {
 	// is asked otherwise. Without one, what needs a question is refused.
 	Permission Permission
 	Approver   Approver
-	Hooks      Hooks
+	// Hooks run around calls and in the life of the session. A child session
+	// has those of its parent.
+	Hooks []Hook
+	// Transcript is the file in which the embedder keeps the conversation, for
+	// hooks that read it; "" where there is none.
+	Transcript string
 
 	// Surface is the set of names and schemas that the model is shown:
 	// "handrail" (also the meaning of "") or "claude".

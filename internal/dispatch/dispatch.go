@@ -54,7 +54,8 @@ type Config struct {
 	Judge   *permission.Judge
 	// Approver asks a person. nil means that nobody can be asked.
 	Approver permission.Approver
-	Hooks    hook.Set
+	// Hooks run around calls. nil has none. The session closes them.
+	Hooks *hook.Runner
 	// Guard notices loops. nil notices nothing.
 	Guard *guard.Guard
 	// Workspace resolves the paths of assessed calls. nil means that the

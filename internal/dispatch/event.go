@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -18,6 +19,8 @@ const (
 	PhaseProgress Phase = "progress"
 	PhaseAsked    Phase = "asked"
 	PhaseFinished Phase = "finished"
+	// PhaseHook is about a hook and not about a call.
+	PhaseHook Phase = "hook"
 )
 
 // Event is one thing that happened to a call.
@@ -32,6 +35,8 @@ type Event struct {
 	Tool, Asked string
 	// Progress is set in PhaseProgress.
 	Progress tool.Progress
+	// Hook is set in PhaseHook, and then little else.
+	Hook *hook.Report
 	// The rest is set in PhaseFinished.
 
 	// Step is where the journey ended early, or "".

@@ -18,6 +18,7 @@ func (t *trip) permit(ctx context.Context) *tool.Error {
 	if t.hookAsks != "" && v.Outcome == permission.Allow {
 		v = t.d.Judge.Question("hook", t.hookAsks)
 	}
+	v = t.hookAllowed(v)
 	t.verdict, t.rule = v, v.Rule
 	t.note("permit", v.Reason, v.Rule)
 	switch v.Outcome {
@@ -41,6 +42,10 @@ func (t *trip) ask(ctx context.Context) *tool.Error {
 		t.rule = "granted for this session"
 		return nil
 	}
+	if answered, err := t.askHooks(ctx); answered {
+		return err
+	}
+	digest = permission.Digest(t.spec.Name, t.call.Args) // which a hook may have rewritten
 	if t.d.Approver == nil {
 		return t.nobody()
 	}

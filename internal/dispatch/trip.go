@@ -36,14 +36,19 @@ type trip struct {
 	repairs  []string
 	place    *place
 	hookAsks string // why a hook wants a person asked
-	act      permission.Act
-	assessed tool.Act
-	writes   []string // what it may write, as the workspace spells it
-	verdict  permission.Verdict
-	before   map[string]string // the state of what may be written
-	result   *tool.Result
-	finding  *guard.Finding
-	notes    []string // lines that follow the result's text
+	// hookAllows says that a hook answers the question that the mode puts.
+	hookAllows bool
+	hookNotes  []string // what hooks before the call have to say to the model
+	stopTurn   string   // why a hook ends the agent's turn
+	ran        bool     // the tool was started
+	act        permission.Act
+	assessed   tool.Act
+	writes     []string // what it may write, as the workspace spells it
+	verdict    permission.Verdict
+	before     map[string]string // the state of what may be written
+	result     *tool.Result
+	finding    *guard.Finding
+	notes      []string // lines that follow the result's text
 	// abandoned says that the tool still runs; it gives up the place itself.
 	abandoned bool
 
