@@ -85,10 +85,12 @@ func (s *shown) pick(m matcher) []view {
 	return nil
 }
 
-// familyOf names the tools of Claude Code that do what the call would do.
+// familyOf names the tools of Claude Code that do what the call would do. A
+// tool of Handrail's own that runs something without saying a command is
+// among them; a stranger's may declare what it likes and is known by its name.
 func familyOf(in *Input) []string {
-	switch effects := in.Act.Effects; {
-	case in.Act.Command != "" || effects.Has(tool.Exec):
+	switch {
+	case in.Act.Command != "" || in.Act.Filtered && in.Act.Effects != 0 && in.Act.Effects.Has(tool.Exec):
 		return []string{"Bash"}
 	case len(in.Writes) > 0:
 		return []string{"Edit", "Write", "MultiEdit"}
