@@ -194,6 +194,11 @@ func (s *Session) fencePolicy() (sandbox.Policy, error) {
 	} else if len(o.Commands.AllowHosts)+len(o.Commands.DenyHosts) > 0 {
 		errs = append(errs, fmt.Errorf("commands: hosts are listed, and the network is %q; they are for %q", p.Network, sandbox.NetProxy))
 	}
+	for _, script := range s.hookScripts() {
+		if rel, err := filepath.Rel(p.Workspace, script); err == nil && filepath.IsLocal(rel) && p.Mode != sandbox.FullAccess {
+			p.Protected = append(p.Protected, rel)
+		}
+	}
 	for _, dir := range o.Files.ReadOnlyDirs {
 		if rel, err := filepath.Rel(p.Workspace, dir); err == nil && filepath.IsLocal(rel) && rel != "." {
 			p.Protected = append(p.Protected, rel+"/")

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,6 +85,63 @@ func (s *Session) openHooks() error {
 	}
 	s.hooks, err = hook.New(hook.Config{Hooks: s.options.Hooks, Base: base, Names: ruleNames{s.registry}, Commands: commands, Observe: s.hookReport})
 	return err
+}
+
+// hookScripts are the files of the workspace that commands of hooks name. Who
+// may write one decides what its hook says.
+func (s *Session) hookScripts() []string {
+	top, err := realPath(s.options.Workspace)
+	if s.options.Files.Top != "" {
+		top, err = realPath(s.options.Files.Top)
+	}
+	if err != nil {
+		return nil // which opening the workspace reports
+	}
+	var found []string
+	for i := range s.options.Hooks {
+		h := &s.options.Hooks[i]
+		text := strings.NewReplacer("${CLAUDE_PROJECT_DIR}", top, "$CLAUDE_PROJECT_DIR", top, `"`, "", "'", "").
+			Replace(strings.Join(append([]string{h.Command}, h.Args...), " "))
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()=", r) }) {
+			named := filepath.IsAbs(word)
+			if !named {
+				word = filepath.Join(top, word)
+			}
+			rel, err := filepath.Rel(top, filepath.Clean(word))
+			if err != nil || !filepath.IsLocal(rel) || rel == "." || slices.Contains(found, word) {
+				continue
+			}
+			// A path that is written out is kept free where nothing is yet.
+			info, err := os.Stat(word)
+			if err == nil && info.Mode().IsRegular() || named && errors.Is(err, fs.ErrNotExist) {
+				found = append(found, filepath.Clean(word))
+			}
+		}
+	}
+	return found
+}
+
+// literal writes a path as a pattern that matches it alone.
+var literal = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
+
+// protectHooks keeps tools from the scripts of hooks. A child has the rules of
+// its parent.
+func (s *Session) protectHooks() error {
+	if s.parent != nil || len(s.options.Hooks) == 0 {
+		return nil
+	}
+	top, err := realPath(s.options.Workspace)
+	if err != nil {
+		return fmt.Errorf("opening the workspace: %w", err)
+	}
+	protected := slices.Clone(s.options.Files.Protected)
+	for _, script := range s.hookScripts() {
+		if rel, err := filepath.Rel(top, script); err == nil {
+			protected = append(protected, "/"+literal.Replace(filepath.ToSlash(rel)))
+		}
+	}
+	s.options.Files.Protected = protected
+	return nil
 }
 
 // hookCommands is where commands of hooks run: in the fence of the session's

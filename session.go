@@ -145,11 +145,11 @@ func (s *Session) Run(ctx context.Context, calls ...Call) []*tool.Result {
 // by one and run beside each other.
 func (s *Session) Start(ctx context.Context, calls ...Call) (wait func() []*tool.Result) {
 	said := s.greet(ctx)
-	wait = s.dispatch.Start(ctx, calls...)
+	results := s.dispatch.Start(ctx, calls...)
 	if said == nil {
-		return wait
+		return results
 	}
-	return func() []*tool.Result { return s.said(said, wait()) }
+	return func() []*tool.Result { return s.said(said, results()) }
 }
 
 // Explain says how a call would be judged. Nothing runs, nobody is asked and

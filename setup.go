@@ -74,7 +74,7 @@ func (s *Session) openFiles() error {
 		return nil
 	}
 	s.watchReads()
-	if err := s.closeStateDir(); err != nil {
+	if err := errors.Join(s.closeStateDir(), s.protectHooks()); err != nil {
 		return err
 	}
 	if err := s.openTimeline(); err != nil {

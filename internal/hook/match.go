@@ -57,6 +57,36 @@ func (m matcher) matches(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(m.names, name) })
 }
 
+// claudeNames finds tools by their names in Claude Code too, whatever names
+// the session shows to its model.
+type claudeNames struct{ known permission.Names }
+
+// Names implements [permission.Names].
+func (n claudeNames) Names() []string {
+	if n.known == nil {
+		return nil
+	}
+	return n.known.Names()
+}
+
+// Resolve implements [permission.Names].
+func (n claudeNames) Resolve(name string) (*tool.Spec, bool) {
+	if n.known == nil {
+		return nil, false
+	}
+	if spec, ok := n.known.Resolve(name); ok {
+		return spec, true
+	}
+	sf, err := claude()
+	if err != nil {
+		return nil, false
+	}
+	if form, ok := sf.ByName(name); ok {
+		return n.known.Resolve(form.Target)
+	}
+	return nil, false
+}
+
 // condition is a compiled [Hook].If: whether a rule could be about an act. nil
 // is about every act.
 type condition func(permission.Act) bool
@@ -68,7 +98,7 @@ func newCondition(rule string, names permission.Names) (condition, error) {
 	if rule == "" {
 		return nil, nil
 	}
-	judge, err := permission.New(permission.Config{Mode: permission.FullAccess, Deny: []string{rule}}, names)
+	judge, err := permission.New(permission.Config{Mode: permission.FullAccess, Deny: []string{rule}}, claudeNames{names})
 	if err != nil {
 		_, text, _ := strings.Cut(err.Error(), "permission.deny: ")
 		return nil, fmt.Errorf("if: %s", text)
