@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/handrail-tools/handrail/tool"
 )
 
 // Hook is one hook of the settings, in the words of the file. A workspace's
@@ -151,17 +149,21 @@ func (d *decoder) texts(path string, n *node) map[string]string {
 }
 
 // seconds reads a time as a number of seconds, which is how Claude Code has
-// it.
+// it. There are files that mean milliseconds; how long a hook may take at most
+// is up to the room of hooks.
 func (d *decoder) seconds(into *time.Duration) func(string, *node) {
 	return func(path string, n *node) {
 		value, err := strconv.ParseFloat(n.text, 64)
-		if n.kind != 'n' || err != nil || value <= 0 || value > tool.MaxTimeout.Seconds() {
+		if n.kind != 'n' || err != nil || value <= 0 || value > maxSeconds {
 			d.problem(n.at, "%s must be a number of seconds above 0", path)
 			return
 		}
 		*into = time.Duration(value * float64(time.Second))
 	}
 }
+
+// maxSeconds keeps a number of seconds within what a duration holds.
+const maxSeconds = 1e9
 
 func cloneHooks(hooks []Hook) []Hook {
 	hooks = slices.Clone(hooks)

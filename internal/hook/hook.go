@@ -15,7 +15,8 @@ const (
 	// which nobody waits for before a call).
 	DefaultTimeout = 60 * time.Second
 
-	// MaxTimeout is the most that a hook may ask for, as Codex gives.
+	// MaxTimeout is the longest that a hook may take, as in Codex. One that
+	// asks for more gets this.
 	MaxTimeout = 600 * time.Second
 
 	// endTimeout is how long a hook may take at the end of a session where
@@ -112,7 +113,7 @@ type Hook struct {
 	AllowedEnv []string
 
 	// Timeout bounds it. 0 means [DefaultTimeout], or a second at the end of
-	// a session; at most [MaxTimeout].
+	// a session; more than [MaxTimeout] counts as that.
 	Timeout time.Duration
 	// OnFailure says what a failure means; "" is Block for a gate and
 	// Continue for any other.

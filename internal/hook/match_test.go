@@ -54,14 +54,14 @@ func TestNewReportsAllMistakes(t *testing.T) {
 		{Event: Stop, URL: "http://127.0.0.1/", If: "Bash(ls)"},
 		{Event: PostToolUse, URL: "http://127.0.0.1/", OnFailure: Block},
 		{Event: PreToolUse, URL: "http://127.0.0.1/", OnFailure: "ignore"},
-		{Event: PreToolUse, Matcher: "(", URL: "http://127.0.0.1/", Timeout: 2 * MaxTimeout},
+		{Event: PreToolUse, Matcher: "(", URL: "http://127.0.0.1/", Timeout: -1},
 		{Event: PreToolUse, Command: "x", Source: "settings.json:7:9"},
 	}})
 	if err == nil {
 		t.Fatal("taken")
 	}
 	for _, want := range []string{"did you mean", "it has 0 of", "it has 2 of", "ftp://x/", `names the variable "TOKEN"`, "is about none",
-		"nothing can be blocked at post_tool_use", `cannot be "ignore"`, "matcher", "timeout", "settings.json:7:9: pre_tool_use", "needs a session with a workspace"} {
+		"nothing can be blocked at post_tool_use", `cannot be "ignore"`, "matcher", "is negative", "settings.json:7:9: pre_tool_use", "needs a session with a workspace"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %q:\n%v", want, err)
 		}

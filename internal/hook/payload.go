@@ -140,8 +140,8 @@ func (h *Hook) check() (errs []error) {
 	if kinds != 1 {
 		bad("it has %d of a function, a command and a URL, and needs one", kinds)
 	}
-	if h.Timeout < 0 || h.Timeout > MaxTimeout {
-		bad("its timeout %s is not between 0 and %s", h.Timeout, MaxTimeout)
+	if h.Timeout < 0 {
+		bad("its timeout %s is negative", h.Timeout)
 	}
 	switch h.OnFailure {
 	case "", Continue:

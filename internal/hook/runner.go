@@ -110,6 +110,7 @@ func (r *Runner) compile(i int, h Hook, names permission.Names) (*entry, []error
 	if h.Command != "" && r.commands.Fence == nil {
 		errs = append(errs, errors.New("a command needs a session with a workspace, in whose fence it runs"))
 	}
+	e.Timeout = min(e.Timeout, MaxTimeout)
 	if e.Timeout == 0 {
 		e.Timeout = DefaultTimeout
 		if e.Event == SessionEnd {
