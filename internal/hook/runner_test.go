@@ -228,7 +228,11 @@ func TestServer(t *testing.T) {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	for path, want := range map[string]string{"/deny": "not here", "/empty": "", "/500": "500 Internal Server Error", "/away": "307", "/slow": "no answer within", "/long": "longer than"} {
-		r, _ := runner(t, Config{Hooks: []Hook{{Event: PreToolUse, URL: server.URL + path, Timeout: 2 * time.Second,
+		limit := time.Minute
+		if path == "/slow" {
+			limit = time.Second
+		}
+		r, _ := runner(t, Config{Hooks: []Hook{{Event: PreToolUse, URL: server.URL + path, Timeout: limit,
 			Headers: map[string]string{"Authorization": "Bearer ${HOOK_WORD}"}, AllowedEnv: []string{"HOOK_WORD"}}}})
 		o := r.Run(t.Context(), bash("ls"))
 		if (o.Verdict == Deny) != (want != "") || !strings.Contains(o.Reason, want) {
