@@ -87,7 +87,7 @@ func (s *Session) openHooks() error {
 	return err
 }
 
-// hookScripts are the files of the workspace that commands of hooks name. Who
+// hookScripts are the files of the workspace that commands of hooks run. Who
 // may write one decides what its hook says.
 func (s *Session) hookScripts() []string {
 	top, err := realPath(s.options.Workspace)
@@ -103,22 +103,34 @@ func (s *Session) hookScripts() []string {
 		text := strings.NewReplacer("${CLAUDE_PROJECT_DIR}", top, "$CLAUDE_PROJECT_DIR", top, `"`, "", "'", "").
 			Replace(strings.Join(append([]string{h.Command}, h.Args...), " "))
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()=", r) }) {
-			named := filepath.IsAbs(word)
-			if !named {
+			if !filepath.IsAbs(word) {
 				word = filepath.Join(top, word)
 			}
 			rel, err := filepath.Rel(top, filepath.Clean(word))
 			if err != nil || !filepath.IsLocal(rel) || rel == "." || slices.Contains(found, word) {
 				continue
 			}
-			// A path that is written out is kept free where nothing is yet.
-			info, err := os.Stat(word)
-			if err == nil && info.Mode().IsRegular() || named && errors.Is(err, fs.ErrNotExist) {
+			if isScript(word) {
 				found = append(found, filepath.Clean(word))
 			}
 		}
 	}
 	return found
+}
+
+// scriptEndings are those of files that interpreters run.
+var scriptEndings = []string{".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".lua", ".php"}
+
+// isScript reports whether a file that a command names is one that it runs,
+// and not one that it reads or writes: it may be run, or is called as scripts
+// are. Where nothing is yet, the name tells.
+func isScript(path string) bool {
+	info, err := os.Stat(path)
+	called := slices.Contains(scriptEndings, filepath.Ext(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return called
+	}
+	return err == nil && info.Mode().IsRegular() && (called || info.Mode()&0o111 != 0)
 }
 
 // literal writes a path as a pattern that matches it alone.

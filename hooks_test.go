@@ -230,7 +230,11 @@ func TestLifeOfASession(t *testing.T) {
 		log(handrail.UserPromptSubmit, "echo no secrets >&2; exit 2"), log(handrail.TurnStart, ""), log(handrail.TurnStop, `echo '{"decision":"block","reason":"tests fail"}'`),
 		log(handrail.PreLLMCall, ""), log(handrail.PostLLMCall, ""), log(handrail.PreCompact, ""), log(handrail.PostCompact, ""), log(handrail.Notification, ""),
 	}
-	s, dir := hooked(t, handrail.Options{Hooks: all}, map[string]string{"a": "x\n"})
+	s, dir := hooked(t, handrail.Options{Hooks: all, OnEvent: func(e handrail.Event) {
+		if e.Hook != nil {
+			t.Errorf("%+v", *e.Hook)
+		}
+	}}, map[string]string{"a": "x\n"})
 	s.Explain(t.Context(), handrail.Call{Tool: "read_file", Args: json.RawMessage(`{"path":"a"}`)}) // which starts nothing
 	if r := do(t, s, "read_file", obj{"path": "a"}); !r.OK || !strings.Contains(r.Text, "[hook] the branch is main") {
 		t.Errorf("the first result: %s", r.Text)
