@@ -11,7 +11,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/handrail-tools/handrail"
-	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -71,11 +70,11 @@ func waysOf(t *testing.T, o handrail.Options) []origin {
 		}
 	}
 	rewritten := o
-	rewritten.Hooks = handrail.Hooks{Before: []hook.Before{func(_ context.Context, c hook.Call) (hook.Decision, error) {
+	rewritten.Hooks = []handrail.Hook{{Event: handrail.PreToolUse, Func: func(_ context.Context, c handrail.HookInput) (handrail.HookAnswer, error) {
 		var args struct{ Description string }
 		_ = json.Unmarshal(c.Args, &args) // the test's own
 		raw, err := json.Marshal(obj{"command": args.Description})
-		return hook.Decision{Args: raw}, err
+		return handrail.HookAnswer{Args: raw}, err
 	}}}
 	hooked := open(t, rewritten)
 	kid := child(t, s, handrail.ChildOptions{})

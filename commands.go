@@ -128,28 +128,18 @@ func (s *Session) openCommands(policies []*policy.Policy) error {
 	if err != nil {
 		return err
 	}
-	o := s.options.Commands
-	s.fence = &lazyFence{options: sandbox.Options{Driver: o.Fence, Policy: held}}
-	if held.Mode != sandbox.FullAccess && s.confined() {
-		s.fence.hidden = s.hidden
-	}
-	free := &lazyFence{options: sandbox.Options{
-		Driver: sandbox.None,
-		Policy: sandbox.Policy{Mode: sandbox.FullAccess, Network: sandbox.NetOn, Workspace: s.root()},
-	}}
-	s.onClose(free.close)
-	s.onClose(s.fence.close)
+	s.fences = s.newFences(held)
 	s.onClose(s.commands.Close)
-	leave := free.open
+	leave := s.fences.free.open
 	if narrow, err := s.narrowCommands(policies, exec.Effects(held)); err != nil {
 		return err
 	} else if narrow {
 		leave = nil
 	}
+	o := s.options.Commands
 	s.kit = &exec.Kit{
-		Fence: s.fence.open, Free: leave, Policy: held, Commands: s.commands, Writes: shellWrites(policies), Spool: dir,
-		Environment: process.Environment{Pass: o.Pass, Set: o.Set, Secrets: s.secretValues()},
-		Keep:        s.keepOutput, Witness: s.witness, Check: o.Check, Formatters: o.Formatters,
+		Fence: s.fences.held.open, Free: leave, Policy: held, Commands: s.commands, Writes: shellWrites(policies), Spool: dir,
+		Environment: s.environment(), Keep: s.keepOutput, Witness: s.witness, Check: o.Check, Formatters: o.Formatters,
 	}
 	return nil
 }
@@ -159,8 +149,8 @@ func (s *Session) openCommands(policies []*policy.Policy) error {
 // It is worth calling when the model has been shown its tools and thinks.
 // What keeps a fence from being built is told by the first command.
 func (s *Session) Warm() {
-	if s.fence != nil {
-		s.fence.warm()
+	if s.kit != nil {
+		s.fences.held.warm()
 	}
 }
 
@@ -193,6 +183,29 @@ func (s *Session) narrowCommands(policies []*policy.Policy, can tool.Effects) (n
 		narrow = narrow || entry.Spec.Effects != whole.Effects
 	}
 	return narrow, nil
+}
+
+// fences are where commands run: in the session's fence, or outside where a
+// person let them out.
+type fences struct{ held, free *lazyFence }
+
+func (s *Session) newFences(held sandbox.Policy) fences {
+	f := fences{&lazyFence{options: sandbox.Options{Driver: s.options.Commands.Fence, Policy: held}}, &lazyFence{options: sandbox.Options{
+		Driver: sandbox.None,
+		Policy: sandbox.Policy{Mode: sandbox.FullAccess, Network: sandbox.NetOn, Workspace: s.root()},
+	}}}
+	if held.Mode != sandbox.FullAccess && s.confined() {
+		f.held.hidden = s.hidden
+	}
+	s.onClose(f.free.close)
+	s.onClose(f.held.close)
+	return f
+}
+
+// environment is what commands get to know.
+func (s *Session) environment() process.Environment {
+	o := s.options.Commands
+	return process.Environment{Pass: o.Pass, Set: o.Set, Secrets: s.secretValues()}
 }
 
 // fencePolicy is what the fence holds: the mode, and the rules for files.
@@ -230,6 +243,11 @@ func (s *Session) fencePolicy() (sandbox.Policy, error) {
 		s.onClose(proxy.Close)
 	} else if len(o.Commands.AllowHosts)+len(o.Commands.DenyHosts) > 0 {
 		errs = append(errs, fmt.Errorf("commands: hosts are listed, and the network is %q; they are for %q", p.Network, sandbox.NetProxy))
+	}
+	for _, script := range s.hookScripts() {
+		if rel, err := filepath.Rel(p.Workspace, script); err == nil && filepath.IsLocal(rel) && p.Mode != sandbox.FullAccess {
+			p.Protected = append(p.Protected, rel)
+		}
 	}
 	for _, dir := range o.Files.ReadOnlyDirs {
 		if rel, err := filepath.Rel(p.Workspace, dir); err == nil && filepath.IsLocal(rel) && rel != "." {

@@ -6,10 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/handrail-tools/handrail"
-	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -19,16 +19,19 @@ import (
 // file it was about, whatever is kept secret.
 func TestL63_WhatACheckerSaysIsFeedback(t *testing.T) {
 	var seen []string
-	after := func(says string) hook.After {
-		return func(_ context.Context, c hook.Call, _ *tool.Result) (string, error) {
+	var mu sync.Mutex
+	after := func(says string) handrail.Hook {
+		return handrail.Hook{Event: handrail.PostToolUse, Func: func(_ context.Context, c handrail.HookInput) (handrail.HookAnswer, error) {
+			mu.Lock()
+			defer mu.Unlock()
 			seen = append(seen, string(c.Args))
-			return says, nil
-		}
+			return handrail.HookAnswer{Context: says}, nil
+		}}
 	}
 	root := t.TempDir()
 	s := withCommands(t, handrail.Options{
 		Workspace: root, Secrets: map[string]string{"path": "some-secret-value"},
-		Hooks: handrail.Hooks{After: []hook.After{after("the first says this"), after("the second says that")}},
+		Hooks: []handrail.Hook{after("the first says this"), after("the second says that")},
 		Commands: handrail.CommandOptions{
 			Check:      `echo "$PWD/a.rs:3: error: mismatched types"; exit 101`,
 			Formatters: map[string][]string{".rs": {"sh", "-c", `echo "it does not parse: $0"; exit 101`}},

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/handrail-tools/handrail"
-	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -169,8 +168,8 @@ func TestHookCannotRewriteIntoADeniedPath(t *testing.T) {
 	s := open(t, handrail.Options{
 		Workspace:  dir,
 		Permission: handrail.Permission{Mode: handrail.WorkspaceWrite, Approval: handrail.Never, Deny: []string{"write_file(secret/**)"}},
-		Hooks: handrail.Hooks{Before: []hook.Before{func(context.Context, hook.Call) (hook.Decision, error) {
-			return hook.Decision{Verdict: hook.Pass, Args: json.RawMessage(rewrite)}, nil
+		Hooks: []handrail.Hook{{Event: handrail.PreToolUse, Func: func(context.Context, handrail.HookInput) (handrail.HookAnswer, error) {
+			return handrail.HookAnswer{Args: json.RawMessage(rewrite)}, nil
 		}}},
 		Guard: handrail.GuardOff,
 	})
@@ -250,7 +249,10 @@ func TestCancelledAtEachStep(t *testing.T) {
 						return nil, ctx.Err()
 					},
 				}},
-				Hooks: handrail.Hooks{Before: []hook.Before{func(context.Context, hook.Call) (hook.Decision, error) { stop("hook"); return hook.Decision{}, nil }}},
+				Hooks: []handrail.Hook{{Event: handrail.PreToolUse, Func: func(context.Context, handrail.HookInput) (handrail.HookAnswer, error) {
+					stop("hook")
+					return handrail.HookAnswer{}, nil
+				}}},
 				Approver: func(_ context.Context, r handrail.ApprovalRequest) (handrail.ApprovalAnswer, error) {
 					asked.Add(1)
 					stop("approver")

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/handrail-tools/handrail/internal/guidance"
+	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/registry"
 	"github.com/handrail-tools/handrail/tool"
@@ -19,7 +20,7 @@ func (s *Session) Guidance() string {
 	judge, _ := s.judge.Current()
 	f := guidance.Facts{
 		CanAsk:  s.options.Approver != nil && judge.Asks(),
-		Checked: len(s.options.Hooks.Before) > 0,
+		Checked: s.hooks.Has(hook.PreToolUse),
 		Loops:   s.options.Guard == GuardEnforce,
 		MaxArgs: tool.MaxArgs, MaxResult: tool.DefaultOutput,
 		Timeout: s.dispatch.Timeout,

@@ -22,7 +22,6 @@ import (
 
 	"github.com/handrail-tools/handrail/internal/dispatch"
 	"github.com/handrail-tools/handrail/internal/guard"
-	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/policy"
 	"github.com/handrail-tools/handrail/internal/registry"
@@ -70,8 +69,6 @@ type (
 	// that comes back.
 	ApprovalRequest = permission.Request
 	ApprovalAnswer  = permission.Answer
-	// Hooks run around every call.
-	Hooks = hook.Set
 	// WorkspaceOptions are the rules for files.
 	WorkspaceOptions = workspace.Options
 	// Exposure says which of the visible tools are listed.
@@ -124,6 +121,7 @@ const (
 	PhaseAsked    = dispatch.PhaseAsked
 	PhaseAnswered = dispatch.PhaseAnswered
 	PhaseFinished = dispatch.PhaseFinished
+	PhaseHook     = dispatch.PhaseHook
 )
 
 // Options say what a session has and may. The zero value is a session
@@ -169,7 +167,12 @@ type Options struct {
 	// Queue puts every question also into the queue of StateDir, where other
 	// processes may answer it; see [OpenApprovalQueue].
 	Queue bool
-	Hooks Hooks
+	// Hooks run around calls and in the life of the session. A child session
+	// has those of its parent.
+	Hooks []Hook
+	// Transcript is the file in which the embedder keeps the conversation, for
+	// hooks that read it; "" where there is none.
+	Transcript string
 
 	// Surface is the set of names and schemas that the model is shown:
 	// "handrail" (also the meaning of "") or "claude".

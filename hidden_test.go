@@ -22,10 +22,10 @@ func TestNoCommandWhereHidingFails(t *testing.T) {
 	defer s.Close()
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if f, err := s.fence.open(over); f != nil || !errors.Is(err, context.Canceled) {
+	if f, err := s.fences.held.open(over); f != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", f, err)
 	}
-	if f, err := s.fence.open(t.Context()); f == nil || err != nil {
+	if f, err := s.fences.held.open(t.Context()); f == nil || err != nil {
 		t.Errorf("the next time: %v", err)
 	}
 }

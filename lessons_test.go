@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/handrail-tools/handrail"
-	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/internal/workspace"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -73,8 +72,8 @@ func TestL6_AHooksRefusalIsNoFault(t *testing.T) {
 	var finished handrail.Event
 	s := open(t, handrail.Options{
 		Tools: []tool.Tool{named("x", tool.Read)},
-		Hooks: handrail.Hooks{Before: []hook.Before{func(context.Context, hook.Call) (hook.Decision, error) {
-			return hook.Decision{Verdict: hook.Deny, Reason: "not on a Friday"}, nil
+		Hooks: []handrail.Hook{{Event: handrail.PreToolUse, Func: func(context.Context, handrail.HookInput) (handrail.HookAnswer, error) {
+			return handrail.HookAnswer{Verdict: handrail.HookDeny, Reason: "not on a Friday"}, nil
 		}}},
 		OnEvent: func(e handrail.Event) { finished = e },
 	})

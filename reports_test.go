@@ -94,7 +94,7 @@ func TestOptionsThatMeanNothing(t *testing.T) {
 	for name, o := range map[string]handrail.Options{
 		"negative timeout":      {Timeout: -1},
 		"timeout over the most": {Timeout: tool.MaxTimeout + 1},
-		"negative hook timeout": {Hooks: handrail.Hooks{Timeout: -1}},
+		"negative hook timeout": {Hooks: []handrail.Hook{{Event: handrail.Notification, URL: "http://127.0.0.1", Timeout: -1}}},
 		"unknown guard level":   {Guard: handrail.GuardOff + 1},
 		"unknown mode":          {Permission: handrail.Permission{Mode: "yolo"}},
 		"unknown approval":      {Permission: handrail.Permission{Approval: "sometimes"}},

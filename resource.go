@@ -131,6 +131,7 @@ func (s *Session) StartContent(ctx context.Context, r Resource) (wait func() (Co
 	if err != nil {
 		return func() (Content, error) { return Content{}, err }
 	}
+	s.begin(ctx)
 	show := resourceTools[r.Kind].content
 	result := s.dispatch.StartInstead(ctx, c, func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 		return show(ctx, call, MaxContent)

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/handrail-tools/handrail"
-	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -280,10 +279,12 @@ func TestContentHasABound(t *testing.T) {
 // call that they make into another is not taken for the first.
 func TestContentPassesHooks(t *testing.T) {
 	dir := tree(t, map[string]string{"a.txt": "one", "b.txt": "two"})
-	var decision hook.Decision
-	s := open(t, handrail.Options{Workspace: dir, Hooks: handrail.Hooks{
-		Before: []hook.Before{func(context.Context, hook.Call) (hook.Decision, error) { return decision, nil }},
-		After:  []hook.After{func(context.Context, hook.Call, *tool.Result) (string, error) { return "well read", nil }},
+	var decision handrail.HookAnswer
+	s := open(t, handrail.Options{Workspace: dir, Hooks: []handrail.Hook{
+		{Event: handrail.PreToolUse, Func: func(context.Context, handrail.HookInput) (handrail.HookAnswer, error) { return decision, nil }},
+		{Event: handrail.PostToolUse, Func: func(context.Context, handrail.HookInput) (handrail.HookAnswer, error) {
+			return handrail.HookAnswer{Context: "well read"}, nil
+		}},
 	}})
 	c, err := s.Content(t.Context(), file("a.txt"))
 	if err != nil || c.Text != "one" || !slices.Equal(c.Notes, []string{"[hook] well read"}) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/handrail-tools/handrail/internal/dispatch"
 	"github.com/handrail-tools/handrail/internal/history"
+	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/process"
 	"github.com/handrail-tools/handrail/internal/registry"
@@ -49,9 +50,16 @@ type Session struct {
 	commands *process.Table   // nil: the session runs no commands
 	witness  *witness.Witness // of what commands change; nil as commands
 	kit      *exec.Kit        // nil as commands
-	fence    *lazyFence       // where commands run; nil as commands
+	fences   fences           // of commands
+	hooks    *hook.Runner     // nil: there are none
 	parent   *Session         // nil for a session that was opened by itself
 	children children
+
+	// What hooks have said at the start, and whether the model was told.
+	starting         sync.Once
+	startContext     []string
+	began, startSaid atomic.Bool
+	stopTold         atomic.Bool // hooks know that the sub-agent stops
 
 	// cleanup undoes, in reverse order, what opening has set up.
 	cleanup []func() error
@@ -128,7 +136,7 @@ func (s *Session) Turn() { s.view.Tick() }
 // call runs alone. When a changing call fails, the later calls that had to
 // wait for it are cancelled.
 func (s *Session) Run(ctx context.Context, calls ...Call) []*tool.Result {
-	return s.dispatch.Run(ctx, calls...)
+	return s.Start(ctx, calls...)()
 }
 
 // Start takes the calls in, in their order and behind all that were started
@@ -136,7 +144,12 @@ func (s *Session) Run(ctx context.Context, calls ...Call) []*tool.Result {
 // and answers as [Session.Run] does. It is for a face whose calls arrive one
 // by one and run beside each other.
 func (s *Session) Start(ctx context.Context, calls ...Call) (wait func() []*tool.Result) {
-	return s.dispatch.Start(ctx, calls...)
+	said := s.greet(ctx)
+	results := s.dispatch.Start(ctx, calls...)
+	if said == nil {
+		return results
+	}
+	return func() []*tool.Result { return s.said(said, results()) }
 }
 
 // Explain says how a call would be judged. Nothing runs, nobody is asked and
@@ -180,7 +193,7 @@ func (s *Session) Close() error {
 		errs := []error{s.children.closeAll()}
 		ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
 		defer cancel()
-		errs = append(errs, s.dispatch.Close(ctx))
+		errs = append(errs, s.dispatch.Close(ctx), s.endHooks())
 		if s.probe != nil {
 			s.logger().Info("reads of the session", "session", s.id, "paging", fmt.Sprintf("%+v", s.probe.Counts()))
 		}

@@ -55,9 +55,6 @@ func (o *Options) check() error {
 	if o.AskFor < 0 {
 		errs = append(errs, fmt.Errorf("the time for an answer, %s, is negative", o.AskFor))
 	}
-	if o.Hooks.Timeout < 0 {
-		errs = append(errs, fmt.Errorf("the timeout of hooks, %s, is negative", o.Hooks.Timeout))
-	}
 	if o.Guard > GuardOff {
 		errs = append(errs, fmt.Errorf("the guard level %d is unknown", o.Guard))
 	}
@@ -83,7 +80,7 @@ func (s *Session) openFiles() error {
 		return nil
 	}
 	s.watchReads()
-	if err := s.closeStateDir(); err != nil {
+	if err := errors.Join(s.closeStateDir(), s.protectHooks()); err != nil {
 		return err
 	}
 	if err := s.openTimeline(); err != nil {
@@ -209,6 +206,9 @@ func (s *Session) compile(above *registry.View) error {
 	if err := s.openCommands(policies); err != nil {
 		return err
 	}
+	if err := s.openHooks(); err != nil {
+		return err
+	}
 	view, err := registry.NewView(s.registry, registry.ViewConfig{
 		Policies: policies, Context: s.options.Context, Tags: s.options.Tags, Surface: sf,
 		Exposure: s.options.Exposure, Parent: above,
@@ -219,7 +219,7 @@ func (s *Session) compile(above *registry.View) error {
 	s.view = view
 	s.dispatch = dispatch.New(dispatch.Config{
 		Session: s.id, Origin: s.options.Origin, View: view, Judge: s.judge, Approver: s.options.Approver, AskFor: s.options.AskFor,
-		Hooks: s.options.Hooks, Guard: guard.New(s.options.Guard), Workspace: s.files, Ledger: s.store,
+		Hooks: s.hooks, Guard: guard.New(s.options.Guard), Workspace: s.files, Ledger: s.store,
 		Redactor: redactor, Observe: s.observe, Surround: s.surround,
 		Confined: s.confined(), Polish: s.polish(), Timeout: s.options.Timeout, Logger: s.options.Logger,
 	})

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/handrail-tools/handrail"
-	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -21,7 +20,9 @@ func TestEverybodyAtOnce(t *testing.T) {
 	s, err := handrail.Open(t.Context(), handrail.Options{
 		Workspace: tree(t, map[string]string{"a.txt": "a\n"}), Guard: handrail.GuardOff,
 		Permission: handrail.Permission{Mode: handrail.FullAccess}, OnEvent: func(handrail.Event) {},
-		Hooks: handrail.Hooks{Before: []hook.Before{func(context.Context, hook.Call) (hook.Decision, error) { return hook.Decision{}, nil }}},
+		Hooks: []handrail.Hook{{Event: handrail.PreToolUse, Func: func(context.Context, handrail.HookInput) (handrail.HookAnswer, error) {
+			return handrail.HookAnswer{}, nil
+		}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -66,9 +66,10 @@ func applySettings(o *handrail.Options, s config.Settings) error {
 		AllowHosts: s.Commands.AllowHosts, DenyHosts: s.Commands.DenyHosts,
 		Pass: s.Commands.PassEnv, Check: s.Commands.Check, Formatters: s.Commands.Formatters,
 	}
-	var err error
-	o.Secrets, err = secrets(s.SecretEnv)
-	return err
+	var errs [2]error
+	o.Hooks, errs[0] = hooksOf(s.Hooks)
+	o.Secrets, errs[1] = secrets(s.SecretEnv)
+	return errors.Join(errs[:]...)
 }
 
 // secrets reads the variables whose values are never shown. The error names

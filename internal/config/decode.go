@@ -104,7 +104,7 @@ var homes = sync.OnceValue(func() map[string][]string {
 		"surface": {top}, "exposure": {top}, "state_dir": {top}, "timeout": {top}, "secret_env": {top},
 		"history": {top}, "enabled": {"history", "commands"}, "max_bytes": {"history"}, "max_age_days": {"history"},
 		"commands": {top}, "fence": {"commands"}, "network": {"commands"}, "pass_env": {"commands"}, "allow_hosts": {"commands"}, "deny_hosts": {"commands"}, "check": {"commands"}, "formatters": {"commands"},
-		"profiles": {top}, "import": {top}, "permission": {top}, "policy": {top}, "workspace": {top},
+		"profiles": {top}, "import": {top}, "hooks": {top}, "permission": {top}, "policy": {top}, "workspace": {top},
 	}
 })
 

@@ -27,6 +27,7 @@ func (d *decoder) sections(s *Settings) keys {
 		known["exposure"] = func(path string, n *node) { d.exposure(path, n, &s.Exposure) }
 		known["history"] = func(path string, n *node) { d.history(path, n, &s.History) }
 		known["commands"] = func(path string, n *node) { d.commands(path, n, &s.Commands) }
+		known["hooks"] = func(path string, n *node) { d.hooks(path, n, &s.Hooks) }
 		known["timeout"] = d.duration(&s.Timeout)
 		known["state_dir"] = d.dir(&s.StateDir)
 		// A repository that could name a variable could have its value, "1"

@@ -29,6 +29,7 @@ func overlay(base, over Settings) Settings {
 	s.Exposure = overlayExposure(s.Exposure, over.Exposure)
 	s.History = overlayHistory(s.History, over.History)
 	s.Commands = overlayCommands(s.Commands, over.Commands)
+	s.Hooks = joinHooks(s.Hooks, over.Hooks)
 	s.Timeout = cmp.Or(over.Timeout, s.Timeout)
 	s.StateDir = cmp.Or(over.StateDir, s.StateDir)
 	for name, p := range over.Profiles {

@@ -18,6 +18,8 @@ type Settings struct {
 	Exposure Exposure
 	History  History
 	Commands Commands
+	// Hooks are run around calls, in this order.
+	Hooks []Hook
 	// Timeout is how long a call may run whose tool names no time of its
 	// own; 0 means not said.
 	Timeout time.Duration
@@ -123,6 +125,7 @@ func (s Settings) clone() Settings {
 	s.Exposure.Pinned, s.Exposure.Away = slices.Clone(s.Exposure.Pinned), slices.Clone(s.Exposure.Away)
 	s.SecretEnv, s.Import = slices.Clone(s.SecretEnv), slices.Clone(s.Import)
 	s.Commands = s.Commands.clone()
+	s.Hooks = cloneHooks(s.Hooks)
 	s.Profiles = maps.Clone(s.Profiles)
 	for name, p := range s.Profiles {
 		s.Profiles[name] = p.clone()

@@ -38,6 +38,13 @@ func (t *trip) ask(ctx context.Context, changed <-chan struct{}) (again bool, re
 		t.rule = "granted for this session (" + g.ID + ")"
 		return false, nil
 	}
+	if answered, refusal := t.askHooks(ctx); refusal != nil {
+		return false, refusal
+	} else if answered {
+		t.approved, t.approvedBy = t.grant(), t.rule
+		return false, nil
+	}
+	act = t.grant() // which a hook may have rewritten
 	if t.d.Approver == nil {
 		return false, t.nobody()
 	}

@@ -195,7 +195,7 @@ func TestAlwaysThatCannotBe(t *testing.T) {
 		k.check(t, k.Run(t.Context(), command("make")), "approval_denied", "", "asked, answered always")
 		k.check(t, k.Run(t.Context(), command("ls $X >f")), "approval_denied", "", "asked, answered always, asked, answered always")
 		k = sit(t, permission.Config{Mode: permission.FullAccess}, allowing(permission.ForAlways), func(c *Config) {
-			c.Hooks.Before = []hook.Before{func(context.Context, hook.Call) (hook.Decision, error) { return hook.Decision{Verdict: hook.Ask}, nil }}
+			c.Hooks = hooks(hook.PreToolUse, func(context.Context, hook.Input) (hook.Answer, error) { return hook.Answer{Verdict: hook.Ask}, nil })
 		})
 		k.check(t, k.Run(t.Context(), command("make")), "approval_denied", "", "asked, answered always")
 	})
@@ -244,12 +244,12 @@ func TestEditIsANewAct(t *testing.T) {
 	})
 	t.Run("past a hook", func(t *testing.T) {
 		k := sit(t, permission.Config{}, edits("secret"), func(c *Config) {
-			c.Hooks.Before = []hook.Before{func(_ context.Context, c hook.Call) (hook.Decision, error) {
+			c.Hooks = hooks(hook.PreToolUse, func(_ context.Context, c hook.Input) (hook.Answer, error) {
 				if strings.Contains(string(c.Args), "secret") {
-					return hook.Decision{Verdict: hook.Deny, Reason: "no"}, nil
+					return hook.Answer{Verdict: hook.Deny, Reason: "no"}, nil
 				}
-				return hook.Decision{}, nil
-			}}
+				return hook.Answer{}, nil
+			})
 		})
 		k.check(t, k.Run(t.Context(), command("make")), "denied", "", "asked, answered edited")
 	})

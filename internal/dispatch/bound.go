@@ -69,20 +69,3 @@ func (t *trip) append(lines []string) {
 	}
 	t.result.Text = text
 }
-
-// afterHooks lets hooks look at the result and add feedback.
-func (t *trip) afterHooks(ctx context.Context) *tool.Error {
-	if len(t.d.Hooks.After) == 0 {
-		return nil
-	}
-	seen := *t.result // a hook looks at the result; it does not make it
-	feedback, errs := t.d.Hooks.RunAfter(context.WithoutCancel(ctx), t.hookCall(), &seen)
-	for _, err := range errs {
-		t.d.Logger.Warn("after-hook failed", "tool", t.name(), "error", err)
-	}
-	for i, text := range feedback {
-		feedback[i] = "[hook] " + text
-	}
-	t.append(feedback)
-	return nil
-}

@@ -56,7 +56,8 @@ type Config struct {
 	Approver permission.Approver
 	// AskFor is how long a question stands. 0 is as long as its call.
 	AskFor time.Duration
-	Hooks  hook.Set
+	// Hooks run around calls. nil has none. The session closes them.
+	Hooks *hook.Runner
 	// Guard notices loops. nil notices nothing.
 	Guard *guard.Guard
 	// Workspace resolves the paths of assessed calls. nil means that the

@@ -475,35 +475,50 @@ func TestSessionGrantCoversTheExactCallOnly(t *testing.T) {
 	}
 }
 
+// hooks are the hooks of one event that are functions.
+func hooks(e hook.Event, funcs ...hook.Func) *hook.Runner {
+	var list []hook.Hook
+	for _, f := range funcs {
+		list = append(list, hook.Hook{Event: e, Func: f})
+	}
+	r, err := hook.New(hook.Config{Hooks: list})
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
 func TestHooks(t *testing.T) {
 	var got string
 	x := exclusive("x", func(_ context.Context, c *tool.Call) (*tool.Result, error) {
 		got = string(c.Args)
 		return tool.Text("ran"), nil
 	})
-	before := func(d hook.Decision) func(*Config) {
+	before := func(d hook.Answer) func(*Config) {
 		return func(c *Config) {
-			c.Hooks.Before = []hook.Before{func(context.Context, hook.Call) (hook.Decision, error) { return d, nil }}
+			c.Hooks = hooks(hook.PreToolUse, func(context.Context, hook.Input) (hook.Answer, error) { return d, nil })
 		}
 	}
 	run := func(edit func(*Config)) *tool.Result {
 		got = ""
 		return open(t, edit, x).Run(context.Background(), Call{Tool: "x", Args: json.RawMessage(`{"n":1}`)})[0]
 	}
-	if r := run(before(hook.Decision{Verdict: hook.Deny, Reason: "no"})); r.Code != tool.CodeDenied || got != "" {
+	if r := run(before(hook.Answer{Verdict: hook.Deny, Reason: "no"})); r.Code != tool.CodeDenied || got != "" {
 		t.Errorf("deny: %s %q", r.Code, got)
 	}
-	if r := run(before(hook.Decision{Args: json.RawMessage(`{"n":2}`)})); !r.OK || got != `{"n":2}` {
+	if r := run(before(hook.Answer{Args: json.RawMessage(`{"n":2}`)})); !r.OK || got != `{"n":2}` {
 		t.Errorf("rewrite: %s %q", r.Code, got)
 	}
-	if r := run(before(hook.Decision{Args: json.RawMessage(`{"bad":2}`)})); r.Code != tool.CodeDenied || got != "" {
+	if r := run(before(hook.Answer{Args: json.RawMessage(`{"bad":2}`)})); r.Code != tool.CodeDenied || got != "" {
 		t.Errorf("bad rewrite: %s %q", r.Code, got)
 	}
-	if r := run(before(hook.Decision{Verdict: hook.Ask})); r.Code != tool.CodeApprovalRequired || got != "" {
+	if r := run(before(hook.Answer{Verdict: hook.Ask})); r.Code != tool.CodeApprovalRequired || got != "" {
 		t.Errorf("ask: %s %q", r.Code, got)
 	}
 	after := func(c *Config) {
-		c.Hooks.After = []hook.After{func(context.Context, hook.Call, *tool.Result) (string, error) { return "look at line 3", nil }}
+		c.Hooks = hooks(hook.PostToolUse, func(context.Context, hook.Input) (hook.Answer, error) {
+			return hook.Answer{Context: "look at line 3"}, nil
+		})
 	}
 	if r := run(after); !strings.HasSuffix(r.Text, "[hook] look at line 3") {
 		t.Errorf("feedback: %q", r.Text)
@@ -513,9 +528,9 @@ func TestHooks(t *testing.T) {
 func TestHookCannotMoveACallToAnotherQueue(t *testing.T) {
 	k := fake{spec: tool.Spec{Name: "k", Effects: tool.Exec, Concurrency: tool.Keyed}, key: func(args json.RawMessage) string { return string(args) }}
 	d := open(t, func(c *Config) {
-		c.Hooks.Before = []hook.Before{func(context.Context, hook.Call) (hook.Decision, error) {
-			return hook.Decision{Args: json.RawMessage(`{"n":2}`)}, nil
-		}}
+		c.Hooks = hooks(hook.PreToolUse, func(context.Context, hook.Input) (hook.Answer, error) {
+			return hook.Answer{Args: json.RawMessage(`{"n":2}`)}, nil
+		})
 	}, k)
 	if r := d.Run(context.Background(), Call{Tool: "k", Args: json.RawMessage(`{"n":1}`)})[0]; r.Code != tool.CodeDenied {
 		t.Errorf("code %s", r.Code)

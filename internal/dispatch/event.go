@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -20,6 +21,8 @@ const (
 	PhaseAsked    Phase = "asked"
 	PhaseAnswered Phase = "answered"
 	PhaseFinished Phase = "finished"
+	// PhaseHook is about a hook and not about a call.
+	PhaseHook Phase = "hook"
 )
 
 // Event is one thing that happened to a call.
@@ -39,6 +42,8 @@ type Event struct {
 	// Answer is what became of it, and By the face that the answer came
 	// through, in PhaseAnswered.
 	Answer, By string
+	// Hook is set in PhaseHook, and then little else.
+	Hook *hook.Report
 	// The rest is set in PhaseFinished.
 
 	// Step is where the journey ended early, or "".

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 
+	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/tool"
 )
@@ -59,7 +60,7 @@ func (t *trip) judge(ctx context.Context, s step) Judgement {
 	case t.refusal != nil:
 		return j
 	case !s.judges:
-		if s.name == "before-hooks" && len(t.d.Hooks.Before) > 0 {
+		if s.name == "before-hooks" && t.d.Hooks.Has(hook.PreToolUse) {
 			j.Detail = "hooks are not called by an explanation; they may refuse or change the call"
 		}
 		return j

@@ -65,7 +65,7 @@ func TestL35_AHookAsksNobodyWhereNobodyIsAsked(t *testing.T) {
 	x := exclusive("x", nil)
 	d := open(t, func(c *Config) {
 		c.Judge = judge(t, permission.Config{Mode: permission.FullAccess, Approval: permission.Never}, x)
-		c.Hooks.Before = []hook.Before{func(context.Context, hook.Call) (hook.Decision, error) { return hook.Decision{Verdict: hook.Ask}, nil }}
+		c.Hooks = hooks(hook.PreToolUse, func(context.Context, hook.Input) (hook.Answer, error) { return hook.Answer{Verdict: hook.Ask}, nil })
 		c.Approver = func(_ context.Context, r permission.Request) (permission.Answer, error) {
 			asked = true
 			return permission.Answer{Allow: true, Digest: r.Digest}, nil
@@ -81,10 +81,10 @@ func TestF170_ARewritingHookDoesNotHideALoop(t *testing.T) {
 	n := 0
 	d := open(t, func(c *Config) {
 		c.Guard = guard.New(guard.Enforce)
-		c.Hooks.Before = []hook.Before{func(context.Context, hook.Call) (hook.Decision, error) {
+		c.Hooks = hooks(hook.PreToolUse, func(context.Context, hook.Input) (hook.Answer, error) {
 			n++
-			return hook.Decision{Args: json.RawMessage(`{"n":` + strings.Repeat("1", n) + `}`)}, nil
-		}}
+			return hook.Answer{Args: json.RawMessage(`{"n":` + strings.Repeat("1", n) + `}`)}, nil
+		})
 	}, safe("s", func(context.Context, *tool.Call) (*tool.Result, error) { return nil, errors.New("broken") }))
 	var last *tool.Result
 	for range 4 {
@@ -137,11 +137,11 @@ func TestErrorsAreCleanedRedactedAndBounded(t *testing.T) {
 // A hook that runs after the call gives feedback and changes nothing.
 func TestAfterHookCannotChangeTheResult(t *testing.T) {
 	d := open(t, func(c *Config) {
-		c.Hooks.After = []hook.After{func(_ context.Context, call hook.Call, r *tool.Result) (string, error) {
-			r.OK, r.Code, r.Text = true, "", "all is well"
-			clear(call.Args)
-			return "", nil
-		}}
+		c.Hooks = hooks(hook.PostToolUseFailure, func(_ context.Context, in hook.Input) (hook.Answer, error) {
+			in.Result.OK, in.Result.Code, in.Result.Text = true, "", "all is well"
+			clear(in.Args)
+			return hook.Answer{}, nil
+		})
 	}, safe("s", func(context.Context, *tool.Call) (*tool.Result, error) { return &tool.Result{Text: "broken"}, nil }))
 	if r := d.Run(t.Context(), Call{Tool: "s"})[0]; r.OK || r.Code != tool.CodeFailed || r.Text != "broken" {
 		t.Errorf("%v %s %q", r.OK, r.Code, r.Text)
@@ -154,10 +154,10 @@ func TestNobodyChangesTheArgumentsInPlace(t *testing.T) {
 	var got string
 	d := open(t, func(c *Config) {
 		c.Judge = &permission.Judge{}
-		c.Hooks.Before = []hook.Before{func(_ context.Context, call hook.Call) (hook.Decision, error) {
+		c.Hooks = hooks(hook.PreToolUse, func(_ context.Context, call hook.Input) (hook.Answer, error) {
 			copy(call.Args, `{"n":666}`)
-			return hook.Decision{}, nil
-		}}
+			return hook.Answer{}, nil
+		})
 		c.Approver = func(_ context.Context, r permission.Request) (permission.Answer, error) {
 			copy(r.Args, `{"n":777}`)
 			return permission.Answer{Allow: true, Digest: r.Digest}, nil

@@ -87,14 +87,14 @@ func TestL7_WhateverCrashesCostsItsCall(t *testing.T) {
 func crashIn(c *Config, what string, crash func()) {
 	switch what {
 	case "before-hook":
-		c.Hooks.Before = []hook.Before{func(_ context.Context, call hook.Call) (hook.Decision, error) {
+		c.Hooks = hooks(hook.PreToolUse, func(_ context.Context, call hook.Input) (hook.Answer, error) {
 			if call.Tool == "c" {
 				crash()
 			}
-			return hook.Decision{}, nil
-		}}
+			return hook.Answer{}, nil
+		})
 	case "after-hook":
-		c.Hooks.After = []hook.After{func(context.Context, hook.Call, *tool.Result) (string, error) { crash(); return "", nil }}
+		c.Hooks = hooks(hook.PostToolUse, func(context.Context, hook.Input) (hook.Answer, error) { crash(); return hook.Answer{}, nil })
 	case "approver":
 		c.Judge = &permission.Judge{}
 		c.Approver = func(context.Context, permission.Request) (permission.Answer, error) {

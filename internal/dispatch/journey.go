@@ -31,16 +31,16 @@ var (
 		{name: "arrive", do: (*trip).arrive},                   // a place in the queue, kept until the end
 	}
 	passage = []step{
-		{name: "before-hooks", do: (*trip).beforeHooks},    // may deny, have a person asked, or rewrite and decode again
-		{name: "assess", do: (*trip).assess, judges: true}, // what would this call do
-		{name: "permit", do: (*trip).permit, judges: true}, // may that happen; a person is asked where rules say so
-		{name: "wait-turn", do: (*trip).waitTurn},          // until nothing that conflicts is ahead; then judged again
-		{name: "snapshot", do: (*trip).snapshot},           // the state of what it may write
-		{name: "run", do: (*trip).run},                     // with deadline, cancellation and panic isolation
-		{name: "receipt", do: (*trip).receipt},             // what has really changed
-		{name: "bound", do: (*trip).bound, always: true},   // ledger the whole, clean, redact, cut, say how to go on
-		{name: "after-hooks", do: (*trip).afterHooks},      // may add feedback; cannot grant anything
-		{name: "record", do: (*trip).record, always: true}, // one event
+		{name: "assess", do: (*trip).assess, judges: true},          // what would this call do
+		{name: "before-hooks", do: (*trip).beforeHooks},             // may deny, have a person asked, or rewrite: size, decode and assess again
+		{name: "permit", do: (*trip).permit, judges: true},          // may that happen; a person is asked where rules say so
+		{name: "wait-turn", do: (*trip).waitTurn},                   // until nothing that conflicts is ahead; then judged again
+		{name: "snapshot", do: (*trip).snapshot},                    // the state of what it may write
+		{name: "run", do: (*trip).run},                              // with deadline, cancellation and panic isolation
+		{name: "receipt", do: (*trip).receipt},                      // what has really changed
+		{name: "bound", do: (*trip).bound, always: true},            // ledger the whole, clean, redact, cut, say how to go on
+		{name: "after-hooks", do: (*trip).afterHooks, always: true}, // may add feedback; cannot grant anything
+		{name: "record", do: (*trip).record, always: true},          // one event
 	}
 )
 

@@ -39,6 +39,7 @@ func (t *trip) permit(ctx context.Context) *tool.Error {
 		if t.hookAsks != "" && v.Outcome == permission.Allow {
 			v = judge.Question("hook", t.hookAsks)
 		}
+		v = t.hookAllowed(v)
 		t.verdict, t.rule, t.by, t.version = v, v.Rule, judge, version
 		t.note("permit", v.Reason, v.Rule)
 		switch v.Outcome {
@@ -84,15 +85,9 @@ func (t *trip) edit(ctx context.Context, args []byte) *tool.Error {
 	case t.edits > maxEdits:
 		return tool.Errorf(tool.CodeApprovalDenied, "a person changed this call of %s more than %d times; it was not run", t.spec.Name, maxEdits)
 	}
-	t.hookAsks = ""
-	for _, step := range []func() *tool.Error{
-		func() *tool.Error { return t.rewrite(ctx, args, "a person") },
-		func() *tool.Error { return t.beforeHooks(ctx) },
-		func() *tool.Error { return t.assess(ctx) },
-	} {
-		if err := step(); err != nil {
-			return err
-		}
+	t.hookAsks, t.hookAllows = "", false
+	if err := t.rewrite(ctx, args, "a person"); err != nil {
+		return err
 	}
-	return nil
+	return t.beforeHooks(ctx)
 }

@@ -70,6 +70,7 @@ func (t *trip) run(ctx context.Context) *tool.Error {
 		ctx, stop = context.WithTimeoutCause(ctx, budget, overBudget(budget))
 		defer stop()
 	}
+	t.ran = true
 	t.observe(Event{Phase: PhaseStarted})
 	var over atomic.Bool
 	t.call.Progress = func(p tool.Progress) {

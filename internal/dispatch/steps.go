@@ -1,14 +1,12 @@
 package dispatch
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/registry"
 	"github.com/handrail-tools/handrail/internal/workspace"
@@ -106,58 +104,6 @@ func (t *trip) arrive(context.Context) *tool.Error {
 		return errClosed
 	}
 	t.place = p
-	return nil
-}
-
-// beforeHooks lets hooks refuse, ask for a person, or rewrite the arguments,
-// which are then sized and decoded like any others.
-func (t *trip) beforeHooks(ctx context.Context) *tool.Error {
-	if len(t.d.Hooks.Before) == 0 {
-		return nil
-	}
-	d := t.d.Hooks.RunBefore(ctx, t.hookCall())
-	if stop := t.stopped(ctx); stop != nil {
-		return stop
-	}
-	switch d.Verdict {
-	case hook.Deny:
-		t.rule = "hook"
-		return tool.Errorf(tool.CodeDenied, "a hook refused this call: %s. Do not retry it unchanged.", tool.Clip(d.Reason))
-	case hook.Ask:
-		t.hookAsks = d.Reason
-		if t.hookAsks == "" {
-			t.hookAsks = "a hook wants a person to look at this call"
-		}
-	}
-	if d.Args == nil {
-		return nil
-	}
-	return t.rewrite(ctx, d.Args, "a hook")
-}
-
-// rewrite replaces the arguments by what somebody else made of them.
-func (t *trip) rewrite(ctx context.Context, raw []byte, who string) *tool.Error {
-	t.raw = raw
-	if err := t.size(ctx); err != nil {
-		return err
-	}
-	decoded, err := t.resolved.Entry.Args.Decode(raw)
-	if err != nil {
-		e := asError(err, tool.CodeInvalidInput)
-		return tool.Errorf(tool.CodeDenied, "%s rewrote the arguments into something that does not fit: %s", who, e.Text)
-	}
-	t.repairs = append(t.repairs, decoded.Repairs...)
-	t.call = tool.Call{
-		ID: t.call.ID, Tool: t.call.Tool, Asked: t.call.Asked, Args: decoded.Args, Session: t.call.Session, Origin: t.call.Origin,
-	}
-	p, err := t.standin()
-	if err != nil {
-		return asError(err, tool.CodePanicked)
-	}
-	if p.key != t.place.key {
-		return tool.Errorf(tool.CodeDenied, "%s moved this call from %q to %q, which has a queue of its own; it was not run",
-			who, tool.Clip(t.place.key), tool.Clip(p.key))
-	}
 	return nil
 }
 
@@ -375,6 +321,7 @@ func (t *trip) judgeAgain(ctx context.Context) *tool.Error {
 		slices.Equal(was.Trees, t.act.Trees) && was.Protected == t.act.Protected && was.Unresolved == t.act.Unresolved && t.sameRules(version) {
 		return nil
 	}
+	t.hookAllows = false // no hook has seen what it is by now
 	return t.permit(ctx)
 }
 
@@ -382,11 +329,6 @@ func (t *trip) judgeAgain(ctx context.Context) *tool.Error {
 func (t *trip) sameRules(version string) bool {
 	_, now := t.d.Judge.Current()
 	return now == version
-}
-
-// hookCall is the call as hooks see it: what they do to it changes nothing.
-func (t *trip) hookCall() hook.Call {
-	return hook.Call{Tool: t.spec.Name, Args: bytes.Clone(t.call.Args), Session: t.d.Session, Origin: t.d.Origin}
 }
 
 // asError finds the coded failure in an error's chain, or gives it a code.

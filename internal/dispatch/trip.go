@@ -36,13 +36,18 @@ type trip struct {
 	repairs  []string
 	place    *place
 	hookAsks string // why a hook wants a person asked
-	act      permission.Act
-	assessed tool.Act
-	writes   []string // what it may write, as the workspace spells it
-	verdict  permission.Verdict
-	by       *permission.Judge // that gave the verdict
-	version  string            // of its rules
-	approved granted           // what a person has said yes to for this call
+	// hookAllows says that a hook answers the question that the mode puts.
+	hookAllows bool
+	hookNotes  []string // what hooks before the call have to say to the model
+	stopTurn   string   // why a hook ends the agent's turn
+	ran        bool     // the tool was started
+	act        permission.Act
+	assessed   tool.Act
+	writes     []string // what it may write, as the workspace spells it
+	verdict    permission.Verdict
+	by         *permission.Judge // that gave the verdict
+	version    string            // of its rules
+	approved   granted           // what a person has said yes to for this call
 	// approvedBy is the rule on record for that.
 	approvedBy string
 	edits      int               // how often a person has changed the call

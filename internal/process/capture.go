@@ -155,6 +155,13 @@ func (c *Capture) describe(text string) string {
 	return text
 }
 
+// Binary reports whether what was written is not text.
+func (c *Capture) Binary() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.binary != ""
+}
+
 // Take returns what came since the last time, and the line that is not
 // finished, and how many bytes of it were not kept.
 func (c *Capture) Take() (text string, omitted int64) {

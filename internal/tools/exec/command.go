@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -56,21 +55,11 @@ type run struct {
 	withheld []string
 }
 
-// shell is the program that runs scripts.
-var shell = sync.OnceValue(func() string {
-	for _, path := range []string{"/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"} {
-		if info, err := os.Stat(path); err == nil && !info.IsDir() {
-			return path
-		}
-	}
-	return "/bin/sh"
-})
-
 // shellArgv returns the arguments that make the shell run a script, which is
 // passed on as it is.
 func shellArgv(s *script) []string {
-	argv := []string{path.Base(shell())} // which is how it calls itself in its errors
-	if strings.HasSuffix(shell(), "bash") && s.pipefail {
+	argv := []string{path.Base(process.Shell())} // which is how it calls itself in its errors
+	if strings.HasSuffix(process.Shell(), "bash") && s.pipefail {
 		argv = append(argv, "-o", "pipefail")
 	}
 	return append(argv, "-c", s.text)
@@ -100,7 +89,7 @@ func newRun(ctx context.Context, call *tool.Call, workdir string) (*run, error) 
 // script makes the run start the shell with a command.
 func (r *run) script(s *script, interactive bool) {
 	r.program(shellArgv(s), interactive)
-	r.options.Spec.Path, r.text = shell(), s.text
+	r.options.Spec.Path, r.text = process.Shell(), s.text
 }
 
 // enter takes a command at its word that begins with a literal "cd DIR &&": it

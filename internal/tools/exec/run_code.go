@@ -95,8 +95,8 @@ func interpreter(language string, env []string) []string {
 			return []string{"node", "-e", nodeDriver}
 		}
 	case "sh":
-		if strings.HasSuffix(shell(), "bash") {
-			return []string{shell(), "-c", shellDriver}
+		if strings.HasSuffix(process.Shell(), "bash") {
+			return []string{process.Shell(), "-c", shellDriver}
 		}
 	}
 	return nil

@@ -1,0 +1,297 @@
+package handrail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/handrail-tools/handrail/internal/dispatch"
+	"github.com/handrail-tools/handrail/internal/hook"
+	"github.com/handrail-tools/handrail/internal/output"
+	"github.com/handrail-tools/handrail/internal/sandbox"
+	"github.com/handrail-tools/handrail/tool"
+)
+
+// The types of hooks. Each is documented where it is declared.
+type (
+	// Hook is one hook: when it runs, about what, and what it is.
+	Hook = hook.Hook
+	// HookFunc is a hook in Go.
+	HookFunc = hook.Func
+	// HookEvent is a point in the life of a session.
+	HookEvent = hook.Event
+	// HookInput is what a hook is told, and what [Session.Fire] takes.
+	HookInput = hook.Input
+	// HookAnswer is what one hook says, HookVerdict its word.
+	HookAnswer  = hook.Answer
+	HookVerdict = hook.Verdict
+	// HookOutcome is what the hooks of an event say together.
+	HookOutcome = hook.Outcome
+	// HookReport is about a hook that failed or has something to say.
+	HookReport = hook.Report
+)
+
+// The events, words and settings of hooks.
+const (
+	PreToolUse         = hook.PreToolUse
+	PermissionRequest  = hook.PermissionRequest
+	PostToolUse        = hook.PostToolUse
+	PostToolUseFailure = hook.PostToolUseFailure
+	SessionStart       = hook.SessionStart
+	SessionEnd         = hook.SessionEnd
+	SubagentStart      = hook.SubagentStart
+	SubagentStop       = hook.SubagentStop
+	UserPromptSubmit   = hook.UserPromptSubmit
+	TurnStart          = hook.TurnStart
+	TurnStop           = hook.Stop
+	PreLLMCall         = hook.PreLLMCall
+	PostLLMCall        = hook.PostLLMCall
+	PreCompact         = hook.PreCompact
+	PostCompact        = hook.PostCompact
+	Notification       = hook.Notification
+
+	HookPass  = hook.Pass
+	HookAllow = hook.Allow
+	HookAsk   = hook.Ask
+	HookDeny  = hook.Deny
+
+	HookBlock    = hook.Block
+	HookContinue = hook.Continue
+)
+
+// openHooks compiles the session's hooks. Nothing is started before one runs.
+func (s *Session) openHooks() error {
+	if len(s.options.Hooks) == 0 {
+		return nil
+	}
+	top := s
+	judge, _ := s.judge.Current()
+	base := hook.Base{
+		Root: s.root(), Transcript: s.options.Transcript, Mode: judge.Mode(), Approval: s.options.Permission.Approval,
+		Model: s.options.Model, Origin: s.options.Origin,
+	}
+	for ; top.parent != nil; top = top.parent {
+		base.AgentID, base.AgentType = s.id, s.options.Origin.Name
+	}
+	base.Session = top.id
+	commands, err := s.hookCommands()
+	if err != nil {
+		return err
+	}
+	s.hooks, err = hook.New(hook.Config{Hooks: s.options.Hooks, Base: base, Names: ruleNames{s.registry}, Commands: commands, Observe: s.hookReport})
+	return err
+}
+
+// hookScripts are the files of the workspace that commands of hooks run. Who
+// may write one decides what its hook says.
+func (s *Session) hookScripts() []string {
+	top, err := realPath(s.options.Workspace)
+	if s.options.Files.Top != "" {
+		top, err = realPath(s.options.Files.Top)
+	}
+	if err != nil {
+		return nil // which opening the workspace reports
+	}
+	var found []string
+	for i := range s.options.Hooks {
+		h := &s.options.Hooks[i]
+		text := strings.NewReplacer("${CLAUDE_PROJECT_DIR}", top, "$CLAUDE_PROJECT_DIR", top, `"`, "", "'", "").
+			Replace(strings.Join(append([]string{h.Command}, h.Args...), " "))
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()=", r) }) {
+			if !filepath.IsAbs(word) {
+				word = filepath.Join(top, word)
+			}
+			rel, err := filepath.Rel(top, filepath.Clean(word))
+			if err != nil || !filepath.IsLocal(rel) || rel == "." || slices.Contains(found, word) {
+				continue
+			}
+			if isScript(word) {
+				found = append(found, filepath.Clean(word))
+			}
+		}
+	}
+	return found
+}
+
+// scriptEndings are those of files that interpreters run.
+var scriptEndings = []string{".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".lua", ".php"}
+
+// isScript reports whether a file that a command names is one that it runs,
+// and not one that it reads or writes: it may be run, or is called as scripts
+// are. Where nothing is yet, the name tells.
+func isScript(path string) bool {
+	info, err := os.Stat(path)
+	called := slices.Contains(scriptEndings, filepath.Ext(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return called
+	}
+	return err == nil && info.Mode().IsRegular() && (called || info.Mode()&0o111 != 0)
+}
+
+// literal writes a path as a pattern that matches it alone.
+var literal = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
+
+// protectHooks keeps tools from the scripts of hooks. A child has the rules of
+// its parent.
+func (s *Session) protectHooks() error {
+	if s.parent != nil || len(s.options.Hooks) == 0 {
+		return nil
+	}
+	top, err := realPath(s.options.Workspace)
+	if err != nil {
+		return fmt.Errorf("opening the workspace: %w", err)
+	}
+	protected := slices.Clone(s.options.Files.Protected)
+	for _, script := range s.hookScripts() {
+		if rel, err := filepath.Rel(top, script); err == nil {
+			protected = append(protected, "/"+literal.Replace(filepath.ToSlash(rel)))
+		}
+	}
+	s.options.Files.Protected = protected
+	return nil
+}
+
+// hookCommands is where commands of hooks run: in the fence of the session's
+// commands. A session that gives its model no commands has one for them alone.
+func (s *Session) hookCommands() (hook.Commands, error) {
+	var c hook.Commands
+	needed := false
+	for i := range s.options.Hooks {
+		needed = needed || s.options.Hooks[i].Command != ""
+	}
+	if s.files == nil || !needed {
+		return c, nil
+	}
+	held, fences := sandbox.Policy{}, s.fences
+	if s.kit != nil {
+		held = s.kit.Policy
+	} else {
+		var err error
+		if held, err = s.fencePolicy(); err != nil {
+			return c, err
+		}
+		fences = s.newFences(held)
+	}
+	c.Fence, c.Free, c.Environment = fences.held.open, fences.free.open, s.environment()
+	if s.witness != nil && held.Mode != sandbox.ReadOnly && held.Mode != "" {
+		c.Watch = func(ctx context.Context) (func(context.Context) ([]string, []string), error) {
+			watch, err := s.witness.Before(ctx, true, false)
+			if err != nil {
+				return nil, err
+			}
+			return func(ctx context.Context) ([]string, []string) {
+				receipt := watch.After(ctx)
+				if changed := receipt.Changed(); len(changed) > 0 {
+					return changed, []string{"Changed by a hook: " + tool.Clip(strings.Join(changed, ", ")) + ". Read it again before you edit it."}
+				}
+				return nil, nil
+			}, nil
+		}
+	}
+	return c, nil
+}
+
+// hookReport tells the log and the embedder of a hook.
+func (s *Session) hookReport(r hook.Report) {
+	switch {
+	case r.Tripped:
+		s.logger().Error("a hook has failed too often", "event", r.Event, "hook", r.Hook, "failures", r.Failures, "call", r.CallID, "failure", r.Failure)
+	case r.Failure != "":
+		s.logger().Warn("a hook failed", "event", r.Event, "hook", r.Hook, "failures", r.Failures, "call", r.CallID, "failure", r.Failure)
+	default:
+		s.logger().Info("a hook says", "event", r.Event, "hook", r.Hook, "call", r.CallID, "message", r.Message)
+	}
+	s.observe(Event{Phase: dispatch.PhaseHook, Session: s.id, Origin: s.options.Origin, CallID: r.CallID, Hook: &r})
+}
+
+// Fire runs the hooks of an event that belongs to whoever runs the agent: a
+// prompt, a turn, a call of the model, a compaction, a notification, a
+// sub-agent that stops. What they say is for the caller to follow: at
+// [HookDeny] the prompt is not to be used, the turn not to end, the compaction
+// not to be made; Context is to be put before the model. Event, Subject and
+// Fields of in are used. Events that the session fires itself are an error.
+func (s *Session) Fire(ctx context.Context, in HookInput) (HookOutcome, error) {
+	if _, fires, err := hook.ParseEvent(string(in.Event)); err != nil || !fires || in.Event.Own() {
+		return HookOutcome{}, errors.Join(fmt.Errorf("the event %q is not one to be fired from outside", tool.Clip(string(in.Event))), err)
+	}
+	if in.Event == hook.SubagentStop {
+		s.stopTold.Store(true)
+	}
+	return s.hooks.Run(ctx, hook.Input{Event: in.Event, Subject: in.Subject, Fields: in.Fields}), nil
+}
+
+// Begin tells the session's hooks that it starts, once, and returns what they
+// want the model to know at its start. The first call does it where nobody
+// has; that call's result then carries what they said.
+func (s *Session) Begin(ctx context.Context) []string {
+	said := s.begin(ctx)
+	s.startSaid.Store(true)
+	return said
+}
+
+func (s *Session) begin(ctx context.Context) []string {
+	event, subject := hook.SessionStart, "startup"
+	if s.parent != nil {
+		event, subject = hook.SubagentStart, s.options.Origin.Name
+	}
+	if !s.hooks.Has(event) {
+		s.began.Store(true)
+		return nil
+	}
+	s.starting.Do(func() {
+		s.began.Store(true)
+		s.startContext = s.hooks.Run(ctx, hook.Input{Event: event, Subject: subject}).Context
+	})
+	return s.startContext
+}
+
+// endGrace is how long a session waits at its end for hooks, whatever they
+// are given. Codex waits 3 s; a hook that writes a summary takes longer.
+const endGrace = 10 * time.Second
+
+// endHooks tells hooks that the session ends, if they were told that it began.
+func (s *Session) endHooks() error {
+	ctx, cancel := context.WithTimeout(context.Background(), endGrace)
+	defer cancel()
+	switch {
+	case s.hooks == nil:
+	case s.parent == nil && s.began.Load():
+		s.hooks.Run(ctx, hook.Input{Event: hook.SessionEnd, Subject: "other"})
+	case s.parent != nil && s.began.Load() && !s.stopTold.Load():
+		s.hooks.Run(ctx, hook.Input{Event: hook.SubagentStop, Subject: s.options.Origin.Name, Fields: map[string]any{"stop_hook_active": false}})
+	}
+	ctx, stop := context.WithTimeout(context.Background(), closeGrace)
+	defer stop()
+	return s.hooks.Close(ctx)
+}
+
+// greet begins the session and returns what is to be said with its first
+// result.
+func (s *Session) greet(ctx context.Context) []string {
+	if s.hooks == nil {
+		return nil
+	}
+	if said := s.begin(ctx); len(said) > 0 && s.startSaid.CompareAndSwap(false, true) {
+		return said
+	}
+	return nil
+}
+
+// said puts what hooks say at the start behind the first result.
+func (s *Session) said(said []string, results []*tool.Result) []*tool.Result {
+	if len(results) == 0 {
+		return results
+	}
+	text := strings.TrimRight(results[0].Text, "\n")
+	for _, line := range said {
+		text += "\n\n[hook] " + output.Prepare(line, false, s.dispatch.Redactor).Text
+	}
+	results[0].Text = text
+	return results
+}
