@@ -133,6 +133,9 @@ func (s *Session) openCommands(policies []*policy.Policy) error {
 	}
 	o := s.options.Commands
 	s.fence = &lazyFence{options: sandbox.Options{Driver: o.Fence, Policy: held}}
+	if held.Mode == sandbox.WorkspaceWrite {
+		s.fence.cache = s.cacheDir()
+	}
 	if held.Mode != sandbox.FullAccess && s.confined() {
 		s.fence.hidden = s.hidden
 	}
@@ -151,8 +154,8 @@ func (s *Session) openCommands(policies []*policy.Policy) error {
 	}
 	s.kit = &exec.Kit{
 		Fence: s.fence.open, Free: leave, Policy: held, Commands: s.commands, Writes: shellWrites(policies), Spool: dir,
-		Environment: process.Environment{Pass: o.Pass, Set: o.Set, Secrets: s.secretValues()},
-		Keep:        s.keepOutput, Witness: s.witness, Check: o.Check, Formatters: o.Formatters,
+		Cache: s.cacheDir(), Environment: process.Environment{Pass: o.Pass, Set: o.Set, Secrets: s.secretValues()},
+		Keep: s.keepOutput, Witness: s.witness, Check: o.Check, Formatters: o.Formatters,
 	}
 	return nil
 }
@@ -221,6 +224,9 @@ func (s *Session) fencePolicy() (sandbox.Policy, error) {
 	}
 	if p.Mode == sandbox.FullAccess {
 		p.Protected, p.Unreadable = nil, nil
+	}
+	if dir := s.cacheDir(); dir != "" && p.Mode == sandbox.WorkspaceWrite {
+		p.Writable = append(slices.Clone(p.Writable), dir)
 	}
 	var errs []error
 	if p.Network == sandbox.NetProxy {
@@ -308,6 +314,8 @@ func (s *Session) polish() func(context.Context, *tool.Call, []string) (further,
 // person hears of it once.
 type lazyFence struct {
 	options sandbox.Options
+	// cache is made before. "" is none.
+	cache string
 	// hidden lists paths to hide beside those of the options. nil lists none.
 	hidden func(context.Context) ([]string, error)
 
@@ -351,6 +359,7 @@ func (l *lazyFence) open(ctx context.Context) (sandbox.Fence, error) {
 		}
 		o.Policy.Unreadable = slices.Concat(o.Policy.Unreadable, hidden)
 	}
+	l.makeCache(&o.Policy)
 	fence, err := sandbox.Open(ctx, o)
 	if err != nil {
 		if ctx.Err() == nil {
