@@ -139,7 +139,7 @@ func (s *Session) openCommands(policies []*policy.Policy) error {
 	o := s.options.Commands
 	s.kit = &exec.Kit{
 		Fence: s.fences.held.open, Free: leave, Policy: held, Commands: s.commands, Writes: shellWrites(policies), Spool: dir,
-		Environment: s.environment(), Keep: s.keepOutput, Witness: s.witness, Check: o.Check, Formatters: o.Formatters,
+		Cache: s.cacheDir(), Environment: s.environment(), Keep: s.keepOutput, Witness: s.witness, Check: o.Check, Formatters: o.Formatters,
 	}
 	return nil
 }
@@ -194,6 +194,9 @@ func (s *Session) newFences(held sandbox.Policy) fences {
 		Driver: sandbox.None,
 		Policy: sandbox.Policy{Mode: sandbox.FullAccess, Network: sandbox.NetOn, Workspace: s.root()},
 	}}}
+	if held.Mode == sandbox.WorkspaceWrite {
+		f.held.cache = s.cacheDir()
+	}
 	if held.Mode != sandbox.FullAccess && s.confined() {
 		f.held.hidden = s.hidden
 	}
@@ -232,6 +235,9 @@ func (s *Session) fencePolicy() (sandbox.Policy, error) {
 	}
 	if p.Mode == sandbox.FullAccess {
 		p.Protected, p.Unreadable = nil, nil
+	}
+	if dir := s.cacheDir(); dir != "" && p.Mode == sandbox.WorkspaceWrite {
+		p.Writable = append(slices.Clone(p.Writable), dir)
 	}
 	var errs []error
 	if p.Network == sandbox.NetProxy {
@@ -307,6 +313,8 @@ func (s *Session) polish() func(context.Context, *tool.Call, []string) (further,
 // person hears of it once.
 type lazyFence struct {
 	options sandbox.Options
+	// cache is made before. "" is none.
+	cache string
 	// hidden lists paths to hide beside those of the options. nil lists none.
 	hidden func(context.Context) ([]string, error)
 
@@ -350,6 +358,7 @@ func (l *lazyFence) open(ctx context.Context) (sandbox.Fence, error) {
 		}
 		o.Policy.Unreadable = slices.Concat(o.Policy.Unreadable, hidden)
 	}
+	l.makeCache(&o.Policy)
 	fence, err := sandbox.Open(ctx, o)
 	if err != nil {
 		if ctx.Err() == nil {

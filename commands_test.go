@@ -243,6 +243,37 @@ func TestSessionCloseEndsCommands(t *testing.T) {
 	}
 }
 
+// TestBuildToolsHaveACache: a build works behind the fence, twice, and neither
+// reads nor changes the cache that the person builds with.
+func TestBuildToolsHaveACache(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(home, "cache"))
+	t.Setenv("GOCACHE", filepath.Join(home, "mine")) // not to be written, and not there to be read
+	t.Setenv("GOFLAGS", "-mod=mod")
+	dir := tree(t, map[string]string{"go.mod": "module x\n\ngo 1.21\n", "main.go": "package main\n\nfunc main() { println(6 * 7) }\n"})
+	for _, mode := range []handrail.Mode{handrail.WorkspaceWrite, handrail.WorkspaceWrite, handrail.ReadOnly} {
+		s := withCommands(t, handrail.Options{Workspace: dir, Permission: handrail.Permission{Mode: mode, Allow: []string{"shell"}}})
+		r := order(t, s, "shell", obj{"command": "go run . && go env GOCACHE && npm config get cache", "timeout_secs": 300})
+		if where := map[bool]string{true: home + "/cache/handrail/commands/", false: "/tmp/go-build\n/tmp/npm"}[mode == handrail.WorkspaceWrite]; !strings.Contains(r.Text, "42\n"+where) {
+			t.Errorf("%s: %s", mode, r.Text)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, err := os.ReadDir(filepath.Join(home, "mine")); err == nil {
+		t.Errorf("the person's cache holds %v", left)
+	}
+	s := withCommands(t, handrail.Options{Workspace: dir, Commands: handrail.CommandOptions{Set: []string{"GOCACHE=/tmp/chosen"}}})
+	if r := order(t, s, "shell", obj{"command": "echo $GOCACHE"}); !strings.Contains(r.Text, "/tmp/chosen\n") {
+		t.Errorf("what the operator has set: %s", r.Text)
+	}
+	hidden := withCommands(t, handrail.Options{Workspace: dir, Files: handrail.WorkspaceOptions{Closed: []string{home}}})
+	if r := order(t, hidden, "shell", obj{"command": "echo fine"}); !r.OK {
+		t.Errorf("the folder of caches is closed: %s", r.Text)
+	}
+}
+
 // TestWarm: the fence is there before the first command, is built once, and
 // goes with the session, whenever that is closed.
 func TestWarm(t *testing.T) {

@@ -17,7 +17,19 @@ import (
 )
 
 // Nothing that a session starts may outlive it.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	caches, err := os.MkdirTemp("", "handrail-caches-")
+	if err == nil {
+		err = os.Setenv("XDG_CACHE_HOME", caches) // commands of tests leave nothing in the person's own
+	}
+	if err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(caches)
+		os.Exit(code)
+	}))
+}
 
 // anyArgs is the schema of a tool that takes one number and one text.
 const anyArgs = `{"type":"object","properties":{"n":{"type":"integer"},"s":{"type":"string"}},"additionalProperties":false}`

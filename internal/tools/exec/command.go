@@ -134,7 +134,8 @@ func (r *run) startUnwatched(ctx context.Context) error {
 		}
 		return tool.Errorf(tool.CodeFailed, "no command can be run in this session: %w. This is for the person to mend; do not try again.", err)
 	}
-	r.options.Spec.Env = process.Override(r.options.Spec.Env, r.fence.Report().Env)
+	report := r.fence.Report()
+	r.options.Spec.Env = r.kit.cached(process.Override(r.options.Spec.Env, report.Env), report)
 	r.process, err = process.Start(ctx, r.fence, r.options)
 	switch {
 	case err == nil:

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -32,6 +33,21 @@ type bench struct {
 	redactor output.Redactor
 	kept     []string
 	calls    atomic.Int64
+}
+
+// cache is one folder for the build tools of all tests.
+var cache = sync.OnceValue(func() string {
+	dir, err := os.MkdirTemp("", "handrail-exec-cache-")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	_ = os.RemoveAll(cache())
+	os.Exit(code)
 }
 
 func newBench(t testing.TB, files map[string]string) *bench {
@@ -66,11 +82,15 @@ func newBenchWith(t testing.TB, files map[string]string, driver sandbox.Driver, 
 	if driver == sandbox.None {
 		policy = sandbox.Policy{Mode: sandbox.FullAccess, Workspace: dir, Network: sandbox.NetOn}
 	}
+	if mode == sandbox.WorkspaceWrite {
+		policy.Writable = []string{cache()}
+	}
 	fence, err := sandbox.Open(context.Background(), sandbox.Options{Driver: driver, Policy: policy})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.kit = &Kit{
+		Cache: cache(),
 		Fence: func(context.Context) (sandbox.Fence, error) { return fence, nil }, Policy: policy, Commands: table, Spool: state, Witness: seer,
 		Keep: func(_ context.Context, _ *tool.Call, whole io.ReadSeeker) (string, error) {
 			data, err := io.ReadAll(whole)

@@ -35,6 +35,9 @@ type Kit struct {
 	Commands *process.Table
 	// Environment is what commands get to know of that of this process.
 	Environment process.Environment
+	// Cache is the folder for the caches of build tools, which the fence lets
+	// commands write. "" means that of temporary files.
+	Cache string
 	// Writes says what becomes of commands that look as if they wrote files.
 	Writes Writes
 	// Spool is the folder for long outputs while their command runs.
