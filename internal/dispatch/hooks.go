@@ -93,6 +93,8 @@ func (t *trip) askHooks(ctx context.Context) (answered bool, err *tool.Error) {
 	case o.Args == nil:
 		t.rule = "approved by a hook"
 		return true, nil
+	case !o.RewriterAllows:
+		return false, nil // whoever allows it has not seen what another makes of it
 	}
 	return t.askedRewrite(ctx, o.Args)
 }
@@ -101,7 +103,7 @@ func (t *trip) askHooks(ctx context.Context) (answered bool, err *tool.Error) {
 // The hooks before a call see it, and where one of them asks, or it wants out
 // of the fence, the question is a person's.
 func (t *trip) askedRewrite(ctx context.Context, raw []byte) (answered bool, err *tool.Error) {
-	t.hookAsks = ""
+	t.hookAsks, t.hookAllows = "", false
 	if err := t.rewrite(ctx, raw, "a hook"); err != nil {
 		return true, err
 	}
