@@ -13,6 +13,7 @@ var specials = sync.OnceValue(func() map[string]func(*Command, *sense) {
 		"test":       judgeTest,
 		"plus":       judgePlus,
 		"giturl":     judgeGitURL,
+		"evaluates":  judgeEvaluates,
 		"date":       judgeDate,
 		"dd":         judgeDd,
 		"tar":        judgeTar,
@@ -46,9 +47,29 @@ func judgeNames(c *Command, s *sense) {
 // evaluated, with the substitutions in it.
 func judgeTest(c *Command, _ *sense) {
 	for _, word := range c.Words[1:] {
-		if strings.Contains(word.Text, "[") && (strings.Contains(word.Text, "$(") || strings.Contains(word.Text, "`")) {
+		if strings.Contains(word.Text, "[") && substitutes(word.Text) {
 			c.Opaque = "it may run the substitution in the index of a name"
 			c.worse(Unknown, c.Opaque)
+		}
+	}
+}
+
+// substitutes reports whether a text holds what would be a substitution where
+// it is evaluated.
+func substitutes(text string) bool { return strings.Contains(text, "$(") || strings.Contains(text, "`") }
+
+// judgeEvaluates is for builtins that run an earlier command once more, or
+// evaluate what they are given.
+func judgeEvaluates(c *Command, s *sense) {
+	switch {
+	case c.Name == "fc" && !s.read.gives("-l"):
+		c.Opaque = "it runs an earlier command, changed or not"
+	case c.Name == "enable" && s.read.gives("-f"):
+		c.Opaque = "it loads code into the shell"
+	}
+	for _, word := range c.Words[1:] {
+		if substitutes(word.Text) {
+			c.Opaque = "it may run the substitution in an argument"
 		}
 	}
 }
