@@ -88,8 +88,10 @@ func (s *Session) openHooks() error {
 	return err
 }
 
-// hookScripts are the files of the workspace that commands of hooks run. Who
-// may write one decides what its hook says.
+// hookScripts are the files and folders of the workspace that decide what
+// commands of hooks do, as absolute paths: the scripts that they run, the links
+// that lead there, and, where a script lies in a folder that is named hooks,
+// that folder, from which it may load others.
 func (s *Session) hookScripts() []string {
 	top, err := realPath(s.options.Workspace)
 	if s.options.Files.Top != "" {
@@ -112,11 +114,64 @@ func (s *Session) hookScripts() []string {
 				continue
 			}
 			if isScript(word) {
-				found = append(found, filepath.Clean(word))
+				found = append(found, guardsOf(top, filepath.Clean(word))...)
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// maxLinks is how many links are followed to a script; the kernel follows as
+// many.
+const maxLinks = 40
+
+// guardsOf are the places beneath top by which a script can be replaced.
+func guardsOf(top, script string) []string {
+	found := []string{script}
+	for range maxLinks {
+		link, target := firstLink(top, script)
+		if link == "" {
+			break
+		}
+		if script = target; link != found[len(found)-1] {
+			found = append(found, link)
+		}
+		if rel, err := filepath.Rel(top, script); err == nil && filepath.IsLocal(rel) {
+			found = append(found, script)
+		}
+	}
+	for _, path := range slices.Clone(found) {
+		for dir := filepath.Dir(path); len(dir) > len(top); dir = filepath.Dir(dir) {
+			if filepath.Base(dir) == "hooks" && !slices.Contains(found, dir) {
+				found = append(found, dir)
 			}
 		}
 	}
 	return found
+}
+
+// firstLink returns the first link on the way from top to a path beneath it,
+// and the path that is meant by it, or "".
+func firstLink(top, path string) (link, target string) {
+	rel, err := filepath.Rel(top, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", ""
+	}
+	elems := strings.Split(rel, string(filepath.Separator))
+	at := top
+	for i, elem := range elems {
+		at = filepath.Join(at, elem)
+		to, err := os.Readlink(at)
+		if err != nil {
+			continue
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(at), to)
+		}
+		return at, filepath.Join(append([]string{to}, elems[i+1:]...)...)
+	}
+	return "", ""
 }
 
 // scriptEndings are those of files that interpreters run.

@@ -344,3 +344,46 @@ func TestHookReports(t *testing.T) {
 		t.Errorf("%+v", seen)
 	}
 }
+
+// Who may write what a hook's script is, or what it loads from beside it,
+// decides what the hook says.
+func TestGuardsCannotBeReplaced(t *testing.T) {
+	guard := "#!/bin/sh\ncd \"$(dirname \"$0\")\" && . ./common.sh\n"
+	s, dir := hooked(t, handrail.Options{Hooks: []handrail.Hook{
+		{Event: handrail.PreToolUse, Matcher: "Bash", Command: `"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh`},
+		{Event: handrail.PreToolUse, Matcher: "LS", Command: "tools/linked.sh"},
+	}}, map[string]string{
+		".claude/hooks/guard.sh": guard, ".claude/hooks/common.sh": "exit 0\n", "scripts/real.sh": "#!/bin/sh\nexit 0\n", "tools/other.sh": "x",
+	})
+	if err := os.Symlink("../scripts/real.sh", filepath.Join(dir, "tools", "linked.sh")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, handrail.Options{Workspace: dir, Permission: handrail.Permission{Mode: handrail.WorkspaceWrite}, Hooks: []handrail.Hook{
+		{Event: handrail.PreToolUse, Matcher: "LS", Command: "tools/linked.sh"},
+		{Event: handrail.PreToolUse, Matcher: "Grep", Command: `"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh`},
+	}})
+	for _, path := range []string{"scripts/real.sh", "tools/linked.sh", ".claude/hooks/guard.sh", ".claude/hooks/common.sh", ".claude/hooks/json.py"} {
+		if r := do(t, s, "write_file", obj{"path": path, "content": "exit 0\n"}); r.OK {
+			t.Errorf("a tool wrote %s: %s", path, r.Text)
+		}
+		if r := do(t, s, "shell", obj{"command": "echo exit 0 > " + path}); r.OK {
+			t.Errorf("a command wrote %s: %s", path, r.Text)
+		}
+	}
+	for _, path := range []string{"scripts/new.sh", "tools/other.sh", ".claude/notes.md"} {
+		if r := do(t, s, "write_file", obj{"path": path, "content": "x\n"}); !r.OK {
+			t.Errorf("what no hook runs is closed: %s", r.Text)
+		}
+	}
+	for _, command := range []string{"mv scripts old", "mv .claude old", "rm -rf scripts", "ln -sf /bin/true tools/linked.sh", "mv tools old"} {
+		do(t, s, "shell", obj{"command": command})
+	}
+	for _, path := range []string{"scripts/real.sh", "tools/linked.sh", ".claude/hooks/guard.sh"} {
+		if data, err := os.ReadFile(filepath.Join(dir, path)); err != nil || !strings.HasPrefix(string(data), "#!/bin/sh\n") {
+			t.Errorf("commands have changed %s: %q, %v", path, data, err)
+		}
+	}
+}
