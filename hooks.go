@@ -73,7 +73,7 @@ func (s *Session) openHooks() error {
 	top := s
 	judge, _ := s.judge.Current()
 	base := hook.Base{
-		Root: s.root(), Transcript: s.options.Transcript, Mode: judge.Mode(), Approval: s.options.Permission.Approval,
+		Root: s.root(), Project: s.options.Files.Top, Transcript: s.options.Transcript, Mode: judge.Mode(), Approval: s.options.Permission.Approval,
 		Model: s.options.Model, Origin: s.options.Origin,
 	}
 	for ; top.parent != nil; top = top.parent {
@@ -84,6 +84,7 @@ func (s *Session) openHooks() error {
 	if err != nil {
 		return err
 	}
+	s.hookRuns = commands
 	s.hooks, err = hook.New(hook.Config{Hooks: s.options.Hooks, Base: base, Names: ruleNames{s.registry}, Commands: commands, Observe: s.hookReport})
 	return err
 }
@@ -214,6 +215,8 @@ func (s *Session) protectHooks() error {
 
 // hookCommands is where commands of hooks run: in the fence of the session's
 // commands. A session that gives its model no commands has one for them alone.
+// Those of a child run where its parent's do: they are the same, and what binds
+// the child is not for them.
 func (s *Session) hookCommands() (hook.Commands, error) {
 	var c hook.Commands
 	needed := false
@@ -224,16 +227,22 @@ func (s *Session) hookCommands() (hook.Commands, error) {
 		return c, nil
 	}
 	held, fences := sandbox.Policy{}, s.fences
-	if s.kit != nil {
+	switch {
+	case s.kit != nil:
 		held = s.kit.Policy
-	} else {
+	case s.parent == nil:
 		var err error
 		if held, err = s.fencePolicy(); err != nil {
 			return c, err
 		}
 		fences = s.newFences(held)
 	}
-	c.Fence, c.Free, c.Environment = fences.held.open, fences.free.open, s.environment()
+	c.Environment = s.environment()
+	if s.parent != nil {
+		c.Fence, c.Free = s.parent.hookRuns.Fence, s.parent.hookRuns.Free
+	} else {
+		c.Fence, c.Free = fences.held.open, fences.free.open
+	}
 	if s.witness != nil && held.Mode != sandbox.ReadOnly && held.Mode != "" {
 		c.Watch = func(ctx context.Context) (func(context.Context) ([]string, []string), error) {
 			watch, err := s.witness.Before(ctx, true, false)

@@ -387,3 +387,25 @@ func TestGuardsCannotBeReplaced(t *testing.T) {
 		}
 	}
 }
+
+// A child in another folder has the hooks of its parent, and not what lies in
+// that folder under the names of their scripts.
+func TestAChildHasTheGuardsOfItsParent(t *testing.T) {
+	for _, command := range []string{`"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh`, "sh .claude/hooks/guard.sh"} {
+		s, dir := hooked(t, handrail.Options{Hooks: []handrail.Hook{{Event: handrail.PreToolUse, Command: command}}}, map[string]string{
+			".claude/hooks/guard.sh":     "#!/bin/sh\ngrep -q secret && { echo no secrets >&2; exit 2; }\nexit 0\n",
+			"sub/.claude/hooks/guard.sh": "#!/bin/sh\nexit 0\n",
+			"sub/a":                      "x\n",
+		})
+		child, err := s.Child(t.Context(), handrail.ChildOptions{Workspace: "sub", Name: "Explore"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := do(t, child, "write_file", obj{"path": "secret", "content": "x"}); r.OK || !strings.Contains(r.Text, "no secrets") {
+			t.Errorf("%s: the guard of the child says %s", command, r.Text)
+		}
+		if r := do(t, child, "read_file", obj{"path": "a"}); !r.OK {
+			t.Errorf("%s in %s: %s", command, dir, r.Text)
+		}
+	}
+}

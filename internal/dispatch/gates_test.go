@@ -481,7 +481,9 @@ func TestAHookAllowsWhatItHasSeen(t *testing.T) {
 		c.Judge = judge(t, permission.Config{}, x)
 		c.Hooks = hooks(hook.PermissionRequest,
 			func(context.Context, hook.Input) (hook.Answer, error) { return hook.Answer{Verdict: hook.Allow}, nil },
-			func(context.Context, hook.Input) (hook.Answer, error) { return hook.Answer{Args: json.RawMessage(`{"n":2}`)}, nil })
+			func(context.Context, hook.Input) (hook.Answer, error) {
+				return hook.Answer{Args: json.RawMessage(`{"n":2}`)}, nil
+			})
 		c.Approver = func(_ context.Context, r permission.Request) (permission.Answer, error) {
 			asked = string(r.Args)
 			return permission.Answer{Digest: r.Digest}, nil

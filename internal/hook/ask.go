@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -150,7 +151,7 @@ func (r *Runner) one(ctx context.Context, j job, in *Input, v *view) (Answer, er
 	if j.URL != "" {
 		came, err = post(ctx, r.client, &j.Hook, told, j.Timeout)
 	} else {
-		came, err = r.commands.run(ctx, &j.Hook, r.base.Root, told, j.Timeout)
+		came, err = r.commands.run(ctx, &j.Hook, cmp.Or(r.base.Project, r.base.Root), told, j.Timeout)
 	}
 	if err != nil || j.Async {
 		return Answer{}, err

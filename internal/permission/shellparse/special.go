@@ -56,7 +56,9 @@ func judgeTest(c *Command, _ *sense) {
 
 // substitutes reports whether a text holds what would be a substitution where
 // it is evaluated.
-func substitutes(text string) bool { return strings.Contains(text, "$(") || strings.Contains(text, "`") }
+func substitutes(text string) bool {
+	return strings.Contains(text, "$(") || strings.Contains(text, "`")
+}
 
 // judgeEvaluates is for builtins that run an earlier command once more, or
 // evaluate what they are given.
