@@ -1,6 +1,7 @@
 package handrail
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,33 +95,64 @@ func (s *Session) openHooks() error {
 // that lead there, and, where a script lies in a folder that is named hooks,
 // that folder, from which it may load others.
 func (s *Session) hookScripts() []string {
-	top, err := realPath(s.options.Workspace)
-	if s.options.Files.Top != "" {
-		top, err = realPath(s.options.Files.Top)
-	}
+	top, err := realPath(cmp.Or(s.options.Files.Top, s.options.Workspace))
 	if err != nil {
 		return nil // which opening the workspace reports
 	}
 	var found []string
+	for _, script := range s.scriptsOf(top) {
+		if rel, err := filepath.Rel(top, script); err == nil && filepath.IsLocal(rel) && rel != "." {
+			found = append(found, guardsOf(top, script)...)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// scriptsOf are the scripts that commands of hooks name, as absolute paths,
+// wherever they lie.
+func (s *Session) scriptsOf(top string) (found []string) {
 	for i := range s.options.Hooks {
 		h := &s.options.Hooks[i]
-		text := strings.NewReplacer("${CLAUDE_PROJECT_DIR}", top, "$CLAUDE_PROJECT_DIR", top, `"`, "", "'", "").
+		text := strings.NewReplacer("${CLAUDE_PROJECT_DIR}", top, "$CLAUDE_PROJECT_DIR", top, "${HANDRAIL_PROJECT_DIR}", top, "$HANDRAIL_PROJECT_DIR", top, `"`, "", "'", "").
 			Replace(strings.Join(append([]string{h.Command}, h.Args...), " "))
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()=", r) }) {
 			if !filepath.IsAbs(word) {
 				word = filepath.Join(top, word)
 			}
-			rel, err := filepath.Rel(top, filepath.Clean(word))
-			if err != nil || !filepath.IsLocal(rel) || rel == "." || slices.Contains(found, word) {
-				continue
-			}
 			if isScript(word) {
-				found = append(found, guardsOf(top, filepath.Clean(word))...)
+				found = append(found, filepath.Clean(word))
 			}
 		}
 	}
-	slices.Sort(found)
-	return slices.Compact(found)
+	return found
+}
+
+// loose reports a script of a hook that lies in a folder which is granted for
+// writing: there nothing keeps tools and commands from it.
+func (s *Session) loose(top string) error {
+	if s.options.Permission.Mode != WorkspaceWrite {
+		return nil // then none writes there unasked, or all do
+	}
+	for _, script := range s.scriptsOf(top) {
+		real, err := realPath(script)
+		if err != nil {
+			real = script // which somebody could make
+		}
+		if rel, err := filepath.Rel(top, real); err == nil && filepath.IsLocal(rel) {
+			continue
+		}
+		for _, dir := range s.options.Files.Granted {
+			if dir, err = realPath(dir); err != nil {
+				continue // which opening the workspace reports
+			}
+			if rel, err := filepath.Rel(dir, real); err == nil && filepath.IsLocal(rel) {
+				return fmt.Errorf("hooks: %s lies in the granted folder %s, where tools may write it; put it into the workspace, or into a folder that is not granted",
+					tool.Clip(script), tool.Clip(dir))
+			}
+		}
+	}
+	return nil
 }
 
 // maxLinks is how many links are followed to a script; the kernel follows as
@@ -202,6 +234,9 @@ func (s *Session) protectHooks() error {
 	top, err := realPath(s.options.Workspace)
 	if err != nil {
 		return fmt.Errorf("opening the workspace: %w", err)
+	}
+	if err := s.loose(top); err != nil {
+		return err
 	}
 	protected := slices.Clone(s.options.Files.Protected)
 	for _, script := range s.hookScripts() {

@@ -409,3 +409,27 @@ func TestAChildHasTheGuardsOfItsParent(t *testing.T) {
 		}
 	}
 }
+
+// Nothing keeps a tool from a script in a folder that is granted for writing.
+func TestAGuardInAGrantedFolderIsRefused(t *testing.T) {
+	dir, shared := t.TempDir(), t.TempDir()
+	script := filepath.Join(shared, "guard.sh")
+	if err := errors.Join(os.WriteFile(script, []byte("#!/bin/sh\nexit 0\n"), 0o700), os.Symlink(script, filepath.Join(dir, "link.sh"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{script, "sh " + script, "./link.sh", "$CLAUDE_PROJECT_DIR/link.sh"} {
+		o := handrail.Options{Workspace: dir, Permission: handrail.Permission{Mode: handrail.WorkspaceWrite}, Hooks: []handrail.Hook{{Event: handrail.PreToolUse, Command: command}}}
+		s, err := handrail.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		o.Files.Granted = []string{shared}
+		if s, err = handrail.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "lies in the granted folder") {
+			t.Errorf("%s is taken: %v", command, err)
+			_ = s.Close()
+		}
+	}
+}
