@@ -493,3 +493,36 @@ func TestAHookAllowsWhatItHasSeen(t *testing.T) {
 		t.Errorf("%s, a person was asked about %q, ran %v", got, asked, ran)
 	}
 }
+
+// A gate sees what a call means when its turn has come: an earlier call of the
+// batch turns the link that the gate has seen lead to an open folder.
+func TestAGateSeesWhatACallHasComeToMean(t *testing.T) {
+	w, point := linker(t)
+	point("open")
+	var ran []string
+	put := writer(&ran)
+	turn := exclusive("turn", func(context.Context, *tool.Call) (*tool.Result, error) {
+		time.Sleep(50 * time.Millisecond) // the gate looks at the write meanwhile
+		point("closed")
+		return tool.Text("turned"), nil
+	})
+	var mu sync.Mutex
+	var seen []string
+	d := open(t, func(c *Config) {
+		c.Workspace = w
+		c.Hooks = hooks(hook.PreToolUse, func(_ context.Context, in hook.Input) (hook.Answer, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, path := range in.Writes {
+				seen = append(seen, filepath.Base(filepath.Dir(path)))
+				if strings.Contains(path, "/closed/") {
+					return hook.Answer{Verdict: hook.Deny, Reason: "closed"}, nil
+				}
+			}
+			return hook.Answer{}, nil
+		})
+	}, put, turn)
+	if got := codes(d.Run(t.Context(), Call{Tool: "turn"}, Call{Tool: "put"})); got != "ok denied" || ran != nil || strings.Join(seen, " ") != "open closed" {
+		t.Errorf("%s, ran %v; the gate has seen %v", got, ran, seen)
+	}
+}

@@ -57,7 +57,11 @@ func (t *trip) hookDenies(o hook.Outcome) *tool.Error {
 
 // hear keeps what hooks have to say beside their verdict.
 func (t *trip) hear(o hook.Outcome) {
-	t.hookNotes = append(t.hookNotes, o.Context...)
+	for _, text := range o.Context {
+		if !slices.Contains(t.hookNotes, text) { // a hook may look at a call more than once
+			t.hookNotes = append(t.hookNotes, text)
+		}
+	}
 	if o.Stop && t.stopTurn == "" {
 		t.stopTurn = cmp.Or(o.StopReason, "a hook ends the turn")
 	}

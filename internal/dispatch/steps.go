@@ -319,7 +319,10 @@ func (t *trip) judgeAgain(ctx context.Context) *tool.Error {
 		if same, err := t.stillSame(ctx); err != nil || same {
 			return err
 		}
-		t.hookAllows = false // no hook has seen what it is by now
+		t.hookAllows = false
+		if err := t.beforeHooks(ctx); err != nil { // none of which has seen what it is by now
+			return err
+		}
 		if err := t.permit(ctx); err != nil {
 			return err
 		}
