@@ -298,6 +298,9 @@ func (s *Session) hookCommands() (hook.Commands, error) {
 
 // hookReport tells the log and the embedder of a hook.
 func (s *Session) hookReport(r hook.Report) {
+	for _, text := range []*string{&r.Failure, &r.Message} {
+		*text = output.Prepare(*text, false, s.dispatch.Redactor).Text
+	}
 	switch {
 	case r.Tripped:
 		s.logger().Error("a hook has failed too often", "event", r.Event, "hook", r.Hook, "failures", r.Failures, "call", r.CallID, "failure", r.Failure)

@@ -433,3 +433,29 @@ func TestAGuardInAGrantedFolderIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// What a hook prints as it fails may hold what is secret here.
+func TestReportsOfHooksAreRedacted(t *testing.T) {
+	const secret = "correct-horse-battery-staple"
+	var mu sync.Mutex
+	var seen []string
+	s, _ := hooked(t, handrail.Options{
+		Secrets: map[string]string{"PASSWORD": secret},
+		OnEvent: func(e handrail.Event) {
+			if e.Phase == handrail.PhaseHook {
+				mu.Lock()
+				defer mu.Unlock()
+				seen = append(seen, e.Hook.Failure+e.Hook.Message)
+			}
+		},
+		Hooks: []handrail.Hook{
+			{Event: handrail.PreToolUse, Matcher: "LS", Command: "cat key; exit 7"},
+			{Event: handrail.PreToolUse, Matcher: "Read", Command: `echo "{\"systemMessage\":\"$(cat key)\"}"`},
+		},
+	}, map[string]string{"key": secret})
+	do(t, s, "list_dir", obj{})
+	do(t, s, "read_file", obj{"path": "key"})
+	if len(seen) != 2 || strings.Contains(strings.Join(seen, " "), secret) {
+		t.Errorf("%q", seen)
+	}
+}
