@@ -144,7 +144,7 @@ var findTests = sync.OnceValue(func() map[string]int {
 func judgeFind(c *Command, s *sense) {
 	words := s.words
 	c.Class, c.Why, c.Opaque = ReadOnly, "only looks", ""
-	expression := false
+	expression, deletes := false, false
 	for i := 1; i < len(words); i++ {
 		word := words[i]
 		takes, known := findTests()[word.shape]
@@ -155,6 +155,7 @@ func judgeFind(c *Command, s *sense) {
 		case word.shape == "-delete":
 			c.worse(Dangerous, "-delete removes what it finds")
 			c.Effects.Write = true
+			deletes = true
 		case word.shape == "-exec" || word.shape == "-execdir" || word.shape == "-ok" || word.shape == "-okdir":
 			c.worse(Unknown, word.shape+" runs a command for what it finds")
 			i = findEnd(words, i)
@@ -167,6 +168,12 @@ func judgeFind(c *Command, s *sense) {
 			c.worse(Unknown, "nothing is known of its test "+word.Text)
 		default:
 			c.Effects.Reads = append(c.Effects.Reads, word.path())
+		}
+	}
+	if deletes {
+		c.Effects.Writes = append(c.Effects.Writes, c.Effects.Reads...)
+		if len(c.Effects.Reads) == 0 {
+			c.Effects.Writes = append(c.Effects.Writes, Path{Name: ".", Known: true, shape: "."})
 		}
 	}
 }
