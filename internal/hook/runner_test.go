@@ -290,3 +290,24 @@ func TestServer(t *testing.T) {
 		t.Errorf("nobody listens: %+v", o)
 	}
 }
+
+// A page is no answer of a server that must agree.
+func TestAPageIsNoAnswer(t *testing.T) {
+	page := "ok"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, page) }))
+	defer server.Close()
+	r, err := New(Config{Hooks: []Hook{{Event: PreToolUse, URL: server.URL}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := r.Run(t.Context(), Input{Event: PreToolUse, Tool: "x"}); o.Verdict != Pass {
+		t.Errorf("plain text: %+v", o)
+	}
+	page = "\n<!doctype html><title>Log in</title>"
+	if o := r.Run(t.Context(), Input{Event: PreToolUse, Tool: "x"}); o.Verdict != Deny || !strings.Contains(o.Reason, "answered with a page") {
+		t.Errorf("a page: %+v", o)
+	}
+	if err := r.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
