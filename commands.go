@@ -252,6 +252,9 @@ func (s *Session) fencePolicy() (sandbox.Policy, error) {
 	}
 	for _, script := range s.hookScripts() {
 		if rel, err := filepath.Rel(p.Workspace, script); err == nil && filepath.IsLocal(rel) && p.Mode != sandbox.FullAccess {
+			if info, err := os.Stat(script); err == nil && info.IsDir() {
+				rel += "/"
+			}
 			p.Protected = append(p.Protected, rel)
 		}
 	}

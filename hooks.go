@@ -1,6 +1,7 @@
 package handrail
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func (s *Session) openHooks() error {
 	top := s
 	judge, _ := s.judge.Current()
 	base := hook.Base{
-		Root: s.root(), Transcript: s.options.Transcript, Mode: judge.Mode(), Approval: s.options.Permission.Approval,
+		Root: s.root(), Project: s.options.Files.Top, Transcript: s.options.Transcript, Mode: judge.Mode(), Approval: s.options.Permission.Approval,
 		Model: s.options.Model, Origin: s.options.Origin,
 	}
 	for ; top.parent != nil; top = top.parent {
@@ -84,32 +85,40 @@ func (s *Session) openHooks() error {
 	if err != nil {
 		return err
 	}
+	s.hookRuns = commands
 	s.hooks, err = hook.New(hook.Config{Hooks: s.options.Hooks, Base: base, Names: ruleNames{s.registry}, Commands: commands, Observe: s.hookReport})
 	return err
 }
 
-// hookScripts are the files of the workspace that commands of hooks run. Who
-// may write one decides what its hook says.
+// hookScripts are the files and folders of the workspace that decide what
+// commands of hooks do, as absolute paths: the scripts that they run, the links
+// that lead there, and, where a script lies in a folder that is named hooks,
+// that folder, from which it may load others.
 func (s *Session) hookScripts() []string {
-	top, err := realPath(s.options.Workspace)
-	if s.options.Files.Top != "" {
-		top, err = realPath(s.options.Files.Top)
-	}
+	top, err := realPath(cmp.Or(s.options.Files.Top, s.options.Workspace))
 	if err != nil {
 		return nil // which opening the workspace reports
 	}
 	var found []string
+	for _, script := range s.scriptsOf(top) {
+		if rel, err := filepath.Rel(top, script); err == nil && filepath.IsLocal(rel) && rel != "." {
+			found = append(found, guardsOf(top, script)...)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// scriptsOf are the scripts that commands of hooks name, as absolute paths,
+// wherever they lie.
+func (s *Session) scriptsOf(top string) (found []string) {
 	for i := range s.options.Hooks {
 		h := &s.options.Hooks[i]
-		text := strings.NewReplacer("${CLAUDE_PROJECT_DIR}", top, "$CLAUDE_PROJECT_DIR", top, `"`, "", "'", "").
+		text := strings.NewReplacer("${CLAUDE_PROJECT_DIR}", top, "$CLAUDE_PROJECT_DIR", top, "${HANDRAIL_PROJECT_DIR}", top, "$HANDRAIL_PROJECT_DIR", top, `"`, "", "'", "").
 			Replace(strings.Join(append([]string{h.Command}, h.Args...), " "))
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()=", r) }) {
 			if !filepath.IsAbs(word) {
 				word = filepath.Join(top, word)
-			}
-			rel, err := filepath.Rel(top, filepath.Clean(word))
-			if err != nil || !filepath.IsLocal(rel) || rel == "." || slices.Contains(found, word) {
-				continue
 			}
 			if isScript(word) {
 				found = append(found, filepath.Clean(word))
@@ -117,6 +126,85 @@ func (s *Session) hookScripts() []string {
 		}
 	}
 	return found
+}
+
+// loose reports a script of a hook that lies in a folder which is granted for
+// writing: there nothing keeps tools and commands from it.
+func (s *Session) loose(top string) error {
+	if s.options.Permission.Mode != WorkspaceWrite {
+		return nil // then none writes there unasked, or all do
+	}
+	for _, script := range s.scriptsOf(top) {
+		real, err := realPath(script)
+		if err != nil {
+			real = script // which somebody could make
+		}
+		if rel, err := filepath.Rel(top, real); err == nil && filepath.IsLocal(rel) {
+			continue
+		}
+		for _, dir := range s.options.Files.Granted {
+			if dir, err = realPath(dir); err != nil {
+				continue // which opening the workspace reports
+			}
+			if rel, err := filepath.Rel(dir, real); err == nil && filepath.IsLocal(rel) {
+				return fmt.Errorf("hooks: %s lies in the granted folder %s, where tools may write it; put it into the workspace, or into a folder that is not granted",
+					tool.Clip(script), tool.Clip(dir))
+			}
+		}
+	}
+	return nil
+}
+
+// maxLinks is how many links are followed to a script; the kernel follows as
+// many.
+const maxLinks = 40
+
+// guardsOf are the places beneath top by which a script can be replaced.
+func guardsOf(top, script string) []string {
+	found := []string{script}
+	for range maxLinks {
+		link, target := firstLink(top, script)
+		if link == "" {
+			break
+		}
+		if script = target; link != found[len(found)-1] {
+			found = append(found, link)
+		}
+		if rel, err := filepath.Rel(top, script); err == nil && filepath.IsLocal(rel) {
+			found = append(found, script)
+		}
+	}
+	for _, path := range slices.Clone(found) {
+		for dir := filepath.Dir(path); len(dir) > len(top); dir = filepath.Dir(dir) {
+			if filepath.Base(dir) == "hooks" && !slices.Contains(found, dir) {
+				found = append(found, dir)
+			}
+		}
+	}
+	return found
+}
+
+// firstLink returns the first link on the way from top to a path beneath it,
+// and the path that is meant by it, or "".
+func firstLink(top, path string) (link, target string) {
+	rel, err := filepath.Rel(top, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", ""
+	}
+	elems := strings.Split(rel, string(filepath.Separator))
+	at := top
+	for i, elem := range elems {
+		at = filepath.Join(at, elem)
+		to, err := os.Readlink(at)
+		if err != nil {
+			continue
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(at), to)
+		}
+		return at, filepath.Join(append([]string{to}, elems[i+1:]...)...)
+	}
+	return "", ""
 }
 
 // scriptEndings are those of files that interpreters run.
@@ -147,6 +235,9 @@ func (s *Session) protectHooks() error {
 	if err != nil {
 		return fmt.Errorf("opening the workspace: %w", err)
 	}
+	if err := s.loose(top); err != nil {
+		return err
+	}
 	protected := slices.Clone(s.options.Files.Protected)
 	for _, script := range s.hookScripts() {
 		if rel, err := filepath.Rel(top, script); err == nil {
@@ -159,6 +250,8 @@ func (s *Session) protectHooks() error {
 
 // hookCommands is where commands of hooks run: in the fence of the session's
 // commands. A session that gives its model no commands has one for them alone.
+// Those of a child run where its parent's do: they are the same, and what binds
+// the child is not for them.
 func (s *Session) hookCommands() (hook.Commands, error) {
 	var c hook.Commands
 	needed := false
@@ -169,16 +262,22 @@ func (s *Session) hookCommands() (hook.Commands, error) {
 		return c, nil
 	}
 	held, fences := sandbox.Policy{}, s.fences
-	if s.kit != nil {
+	switch {
+	case s.kit != nil:
 		held = s.kit.Policy
-	} else {
+	case s.parent == nil:
 		var err error
 		if held, err = s.fencePolicy(); err != nil {
 			return c, err
 		}
 		fences = s.newFences(held)
 	}
-	c.Fence, c.Free, c.Environment = fences.held.open, fences.free.open, s.environment()
+	c.Environment = s.environment()
+	if s.parent != nil {
+		c.Fence, c.Free = s.parent.hookRuns.Fence, s.parent.hookRuns.Free
+	} else {
+		c.Fence, c.Free = fences.held.open, fences.free.open
+	}
 	if s.witness != nil && held.Mode != sandbox.ReadOnly && held.Mode != "" {
 		c.Watch = func(ctx context.Context) (func(context.Context) ([]string, []string), error) {
 			watch, err := s.witness.Before(ctx, true, false)
@@ -199,6 +298,9 @@ func (s *Session) hookCommands() (hook.Commands, error) {
 
 // hookReport tells the log and the embedder of a hook.
 func (s *Session) hookReport(r hook.Report) {
+	for _, text := range []*string{&r.Failure, &r.Message} {
+		*text = output.Prepare(*text, false, s.dispatch.Redactor).Text
+	}
 	switch {
 	case r.Tripped:
 		s.logger().Error("a hook has failed too often", "event", r.Event, "hook", r.Hook, "failures", r.Failures, "call", r.CallID, "failure", r.Failure)

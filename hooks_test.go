@@ -344,3 +344,118 @@ func TestHookReports(t *testing.T) {
 		t.Errorf("%+v", seen)
 	}
 }
+
+// Who may write what a hook's script is, or what it loads from beside it,
+// decides what the hook says.
+func TestGuardsCannotBeReplaced(t *testing.T) {
+	guard := "#!/bin/sh\ncd \"$(dirname \"$0\")\" && . ./common.sh\n"
+	s, dir := hooked(t, handrail.Options{Hooks: []handrail.Hook{
+		{Event: handrail.PreToolUse, Matcher: "Bash", Command: `"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh`},
+		{Event: handrail.PreToolUse, Matcher: "LS", Command: "tools/linked.sh"},
+	}}, map[string]string{
+		".claude/hooks/guard.sh": guard, ".claude/hooks/common.sh": "exit 0\n", "scripts/real.sh": "#!/bin/sh\nexit 0\n", "tools/other.sh": "x",
+	})
+	if err := os.Symlink("../scripts/real.sh", filepath.Join(dir, "tools", "linked.sh")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, handrail.Options{Workspace: dir, Permission: handrail.Permission{Mode: handrail.WorkspaceWrite}, Hooks: []handrail.Hook{
+		{Event: handrail.PreToolUse, Matcher: "LS", Command: "tools/linked.sh"},
+		{Event: handrail.PreToolUse, Matcher: "Grep", Command: `"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh`},
+	}})
+	for _, path := range []string{"scripts/real.sh", "tools/linked.sh", ".claude/hooks/guard.sh", ".claude/hooks/common.sh", ".claude/hooks/json.py"} {
+		if r := do(t, s, "write_file", obj{"path": path, "content": "exit 0\n"}); r.OK {
+			t.Errorf("a tool wrote %s: %s", path, r.Text)
+		}
+		if r := do(t, s, "shell", obj{"command": "echo exit 0 > " + path}); r.OK {
+			t.Errorf("a command wrote %s: %s", path, r.Text)
+		}
+	}
+	for _, path := range []string{"scripts/new.sh", "tools/other.sh", ".claude/notes.md"} {
+		if r := do(t, s, "write_file", obj{"path": path, "content": "x\n"}); !r.OK {
+			t.Errorf("what no hook runs is closed: %s", r.Text)
+		}
+	}
+	for _, command := range []string{"mv scripts old", "mv .claude old", "rm -rf scripts", "ln -sf /bin/true tools/linked.sh", "mv tools old"} {
+		do(t, s, "shell", obj{"command": command})
+	}
+	for _, path := range []string{"scripts/real.sh", "tools/linked.sh", ".claude/hooks/guard.sh"} {
+		if data, err := os.ReadFile(filepath.Join(dir, path)); err != nil || !strings.HasPrefix(string(data), "#!/bin/sh\n") {
+			t.Errorf("commands have changed %s: %q, %v", path, data, err)
+		}
+	}
+}
+
+// A child in another folder has the hooks of its parent, and not what lies in
+// that folder under the names of their scripts.
+func TestAChildHasTheGuardsOfItsParent(t *testing.T) {
+	for _, command := range []string{`"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh`, "sh .claude/hooks/guard.sh"} {
+		s, dir := hooked(t, handrail.Options{Hooks: []handrail.Hook{{Event: handrail.PreToolUse, Command: command}}}, map[string]string{
+			".claude/hooks/guard.sh":     "#!/bin/sh\ngrep -q secret && { echo no secrets >&2; exit 2; }\nexit 0\n",
+			"sub/.claude/hooks/guard.sh": "#!/bin/sh\nexit 0\n",
+			"sub/a":                      "x\n",
+		})
+		child, err := s.Child(t.Context(), handrail.ChildOptions{Workspace: "sub", Name: "Explore"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := do(t, child, "write_file", obj{"path": "secret", "content": "x"}); r.OK || !strings.Contains(r.Text, "no secrets") {
+			t.Errorf("%s: the guard of the child says %s", command, r.Text)
+		}
+		if r := do(t, child, "read_file", obj{"path": "a"}); !r.OK {
+			t.Errorf("%s in %s: %s", command, dir, r.Text)
+		}
+	}
+}
+
+// Nothing keeps a tool from a script in a folder that is granted for writing.
+func TestAGuardInAGrantedFolderIsRefused(t *testing.T) {
+	dir, shared := t.TempDir(), t.TempDir()
+	script := filepath.Join(shared, "guard.sh")
+	if err := errors.Join(os.WriteFile(script, []byte("#!/bin/sh\nexit 0\n"), 0o700), os.Symlink(script, filepath.Join(dir, "link.sh"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{script, "sh " + script, "./link.sh", "$CLAUDE_PROJECT_DIR/link.sh"} {
+		o := handrail.Options{Workspace: dir, Permission: handrail.Permission{Mode: handrail.WorkspaceWrite}, Hooks: []handrail.Hook{{Event: handrail.PreToolUse, Command: command}}}
+		s, err := handrail.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		o.Files.Granted = []string{shared}
+		if s, err = handrail.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "lies in the granted folder") {
+			t.Errorf("%s is taken: %v", command, err)
+			_ = s.Close()
+		}
+	}
+}
+
+// What a hook prints as it fails may hold what is secret here.
+func TestReportsOfHooksAreRedacted(t *testing.T) {
+	const secret = "correct-horse-battery-staple"
+	var mu sync.Mutex
+	var seen []string
+	s, _ := hooked(t, handrail.Options{
+		Secrets: map[string]string{"PASSWORD": secret},
+		OnEvent: func(e handrail.Event) {
+			if e.Phase == handrail.PhaseHook {
+				mu.Lock()
+				defer mu.Unlock()
+				seen = append(seen, e.Hook.Failure+e.Hook.Message)
+			}
+		},
+		Hooks: []handrail.Hook{
+			{Event: handrail.PreToolUse, Matcher: "LS", Command: "cat key; exit 7"},
+			{Event: handrail.PreToolUse, Matcher: "Read", Command: `echo "{\"systemMessage\":\"$(cat key)\"}"`},
+		},
+	}, map[string]string{"key": secret})
+	do(t, s, "list_dir", obj{})
+	do(t, s, "read_file", obj{"path": "key"})
+	if len(seen) != 2 || strings.Contains(strings.Join(seen, " "), secret) {
+		t.Errorf("%q", seen)
+	}
+}

@@ -52,6 +52,7 @@ type Session struct {
 	kit      *exec.Kit        // nil as commands
 	fences   fences           // of commands
 	hooks    *hook.Runner     // nil: there are none
+	hookRuns hook.Commands    // where commands of hooks run
 	parent   *Session         // nil for a session that was opened by itself
 	children children
 

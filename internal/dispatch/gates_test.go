@@ -428,3 +428,101 @@ func TestL26_PreflightSpeaksBeforeTheBackground(t *testing.T) {
 		t.Errorf("%s %q, ran %v", got.Code, got.Text, ran)
 	}
 }
+
+// While a person is asked for the second time, because a link was turned when
+// the call's turn came, it is turned once more.
+func TestEveryWaitIsFollowedByALook(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		deny       []string
+	}{
+		{"into what is denied", "denied", []string{"put(secret/**)"}},
+		{"again and again", "denied", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, point := linker(t)
+			if err := os.Mkdir(filepath.Join(w.Root(), "secret"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			point("open")
+			var ran, asked []string
+			put := writer(&ran)
+			d := open(t, func(cfg *Config) {
+				cfg.Workspace = w
+				cfg.Judge = judge(t, permission.Config{Deny: c.deny}, put)
+				cfg.Approver = func(_ context.Context, r permission.Request) (permission.Answer, error) {
+					asked = append(asked, r.Act.Writes...)
+					switch {
+					case c.deny != nil && len(asked) == 2:
+						point("secret")
+					default:
+						point([]string{"open", "closed"}[len(asked)%2])
+					}
+					return permission.Answer{Allow: true, Digest: r.Digest}, nil
+				}
+			}, put)
+			if got := codes(d.Run(t.Context(), Call{Tool: "put"})); got != c.want || ran != nil {
+				t.Errorf("%s after the questions about %q, ran %v", got, asked, ran)
+			}
+		})
+	}
+}
+
+// One hook allows a call in a person's place, and another makes a different
+// call of it: what was allowed is not what would run.
+func TestAHookAllowsWhatItHasSeen(t *testing.T) {
+	var ran []string
+	x := exclusive("x", func(_ context.Context, c *tool.Call) (*tool.Result, error) {
+		ran = append(ran, string(c.Args))
+		return tool.Text("ran"), nil
+	})
+	asked := ""
+	d := open(t, func(c *Config) {
+		c.Judge = judge(t, permission.Config{}, x)
+		c.Hooks = hooks(hook.PermissionRequest,
+			func(context.Context, hook.Input) (hook.Answer, error) { return hook.Answer{Verdict: hook.Allow}, nil },
+			func(context.Context, hook.Input) (hook.Answer, error) {
+				return hook.Answer{Args: json.RawMessage(`{"n":2}`)}, nil
+			})
+		c.Approver = func(_ context.Context, r permission.Request) (permission.Answer, error) {
+			asked = string(r.Args)
+			return permission.Answer{Digest: r.Digest}, nil
+		}
+	}, x)
+	if got := codes(d.Run(t.Context(), Call{Tool: "x", Args: json.RawMessage(`{"n":1}`)})); got != "approval_denied" || asked != `{"n":1}` || ran != nil {
+		t.Errorf("%s, a person was asked about %q, ran %v", got, asked, ran)
+	}
+}
+
+// A gate sees what a call means when its turn has come: an earlier call of the
+// batch turns the link that the gate has seen lead to an open folder.
+func TestAGateSeesWhatACallHasComeToMean(t *testing.T) {
+	w, point := linker(t)
+	point("open")
+	var ran []string
+	put := writer(&ran)
+	turn := exclusive("turn", func(context.Context, *tool.Call) (*tool.Result, error) {
+		time.Sleep(50 * time.Millisecond) // the gate looks at the write meanwhile
+		point("closed")
+		return tool.Text("turned"), nil
+	})
+	var mu sync.Mutex
+	var seen []string
+	d := open(t, func(c *Config) {
+		c.Workspace = w
+		c.Hooks = hooks(hook.PreToolUse, func(_ context.Context, in hook.Input) (hook.Answer, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, path := range in.Writes {
+				seen = append(seen, filepath.Base(filepath.Dir(path)))
+				if strings.Contains(path, "/closed/") {
+					return hook.Answer{Verdict: hook.Deny, Reason: "closed"}, nil
+				}
+			}
+			return hook.Answer{}, nil
+		})
+	}, put, turn)
+	if got := codes(d.Run(t.Context(), Call{Tool: "turn"}, Call{Tool: "put"})); got != "ok denied" || ran != nil || strings.Join(seen, " ") != "open closed" {
+		t.Errorf("%s, ran %v; the gate has seen %v", got, ran, seen)
+	}
+}

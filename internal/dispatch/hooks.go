@@ -57,7 +57,11 @@ func (t *trip) hookDenies(o hook.Outcome) *tool.Error {
 
 // hear keeps what hooks have to say beside their verdict.
 func (t *trip) hear(o hook.Outcome) {
-	t.hookNotes = append(t.hookNotes, o.Context...)
+	for _, text := range o.Context {
+		if !slices.Contains(t.hookNotes, text) { // a hook may look at a call more than once
+			t.hookNotes = append(t.hookNotes, text)
+		}
+	}
 	if o.Stop && t.stopTurn == "" {
 		t.stopTurn = cmp.Or(o.StopReason, "a hook ends the turn")
 	}
@@ -93,6 +97,8 @@ func (t *trip) askHooks(ctx context.Context) (answered bool, err *tool.Error) {
 	case o.Args == nil:
 		t.rule = "approved by a hook"
 		return true, nil
+	case !o.RewriterAllows:
+		return false, nil // whoever allows it has not seen what another makes of it
 	}
 	return t.askedRewrite(ctx, o.Args)
 }
@@ -101,7 +107,7 @@ func (t *trip) askHooks(ctx context.Context) (answered bool, err *tool.Error) {
 // The hooks before a call see it, and where one of them asks, or it wants out
 // of the fence, the question is a person's.
 func (t *trip) askedRewrite(ctx context.Context, raw []byte) (answered bool, err *tool.Error) {
-	t.hookAsks = ""
+	t.hookAsks, t.hookAllows = "", false
 	if err := t.rewrite(ctx, raw, "a hook"); err != nil {
 		return true, err
 	}

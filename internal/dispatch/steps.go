@@ -298,31 +298,50 @@ func (t *trip) waitTurn(ctx context.Context) *tool.Error {
 	return t.judgeAgain(ctx)
 }
 
+// maxRounds is how often a call is judged whose meaning changes each time
+// while it is judged.
+const maxRounds = 10
+
 // judgeAgain makes sure that what was judged still holds when the call's
 // turn has come: while hooks ran, a person thought or an earlier call worked,
 // the tool may have been taken away, and a link may have come to lead
-// elsewhere.
+// elsewhere. Where that takes another question, it is looked at once more
+// behind that.
 func (t *trip) judgeAgain(ctx context.Context) *tool.Error {
 	entry := t.resolved.Entry
-	if err := cmp.Or(t.resolve(ctx), t.policy(ctx)); err != nil {
-		return err
+	for range maxRounds {
+		if err := cmp.Or(t.resolve(ctx), t.policy(ctx)); err != nil {
+			return err
+		}
+		if t.resolved.Entry != entry {
+			return tool.Errorf(tool.CodeDenied, "not run: while this call waited, %s was replaced by another tool of that name. Ask again.", t.spec.Name)
+		}
+		if same, err := t.stillSame(ctx); err != nil || same {
+			return err
+		}
+		t.hookAllows = false
+		if err := t.beforeHooks(ctx); err != nil { // none of which has seen what it is by now
+			return err
+		}
+		if err := t.permit(ctx); err != nil {
+			return err
+		}
 	}
-	if t.resolved.Entry != entry {
-		return tool.Errorf(tool.CodeDenied, "not run: while this call waited, %s was replaced by another tool of that name. Ask again.", t.spec.Name)
-	}
+	return tool.Errorf(tool.CodeDenied, "not run: what this call of %s would touch changed again and again while it was judged. Find out what changes it, and ask again.", t.spec.Name)
+}
+
+// stillSame assesses the call once more and reports whether it means what was
+// judged, under the same rules.
+func (t *trip) stillSame(ctx context.Context) (bool, *tool.Error) {
 	was, version := t.act, t.version
 	if err := t.assessAgain(ctx); err != nil {
-		return err
+		return false, err
 	}
 	if err := t.resolveAct(); err != nil {
-		return err
+		return false, err
 	}
-	if was.SameCommand(t.act) && slices.Equal(was.Reads, t.act.Reads) && slices.Equal(was.Writes, t.act.Writes) &&
-		slices.Equal(was.Trees, t.act.Trees) && was.Protected == t.act.Protected && was.Unresolved == t.act.Unresolved && t.sameRules(version) {
-		return nil
-	}
-	t.hookAllows = false // no hook has seen what it is by now
-	return t.permit(ctx)
+	return was.SameCommand(t.act) && slices.Equal(was.Reads, t.act.Reads) && slices.Equal(was.Writes, t.act.Writes) &&
+		slices.Equal(was.Trees, t.act.Trees) && was.Protected == t.act.Protected && was.Unresolved == t.act.Unresolved && t.sameRules(version), nil
 }
 
 // sameRules reports whether the rules are still those of a version.

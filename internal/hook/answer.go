@@ -78,6 +78,9 @@ func readOutput(e Event, out string) (Answer, error) {
 		if e == SessionStart || e == UserPromptSubmit || e == SubagentStart {
 			return Answer{Context: out}, nil
 		}
+		if k, _ := e.kind(); k.gate && slices.ContainsFunc(answerWords, func(w string) bool { return strings.Contains(out, w) }) {
+			return Answer{}, fmt.Errorf("its answer cannot be read: it does not begin a line: %s", preview(out))
+		}
 		return Answer{}, nil
 	}
 	last := len(objects) - 1
@@ -124,6 +127,10 @@ func jsonObjects(text string) ([]jsondoc.Node, error) {
 	}
 	return found, nil
 }
+
+// answerWords give away a text that was meant as an answer, such as one that
+// a program which greets has put itself in front of, in the same line.
+var answerWords = []string{`"hookSpecificOutput"`, `"permissionDecision"`, `"decision"`, `"behavior"`, `"continue"`}
 
 // answerKeys are the keys of an answer in Claude Code, and what each must be.
 var answerKeys = map[string]jsondoc.Kinds{

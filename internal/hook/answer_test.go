@@ -42,6 +42,7 @@ func TestReadReply(t *testing.T) {
 		{"another event", PreToolUse, reply{out: `{"hookSpecificOutput":{"hookEventName":"Stop","permissionDecision":"deny"}}`}, Pass, "", "it is about Stop"},
 		{"F252 a profile greets before the answer", PreToolUse, reply{out: "Welcome back!\n" + deny}, Deny, "no", ""},
 		{"F252 a profile spoils the answer", PreToolUse, reply{out: "hi\n{\"decision\":"}, Pass, "", `"hi\n{`},
+		{"F252 a greeting has no end of line", PreToolUse, reply{out: "Welcome back! " + deny}, Pass, "", "does not begin a line"},
 		{"F253 a shim prints JSON before the answer", PreToolUse, reply{out: `{"agent":"x","note":"detected"}` + "\n" + deny}, Deny, "no", ""},
 		{"F253 a shim cannot say no for it", PreToolUse, reply{out: `{"agent":"x"}` + "\n{}"}, Pass, "", ""},
 		{"F253 a refusal is not undone by what follows", PreToolUse, reply{out: deny + "\n{}"}, Deny, "no", ""},

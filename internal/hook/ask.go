@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,7 @@ func (r *Runner) ask(ctx context.Context, j job, in *Input) Answer {
 	case failures > 0 && !j.blocks():
 		return Answer{}
 	case !again:
+		j.ran.Store(false)
 		return Answer{Verdict: Deny, Reason: fmt.Sprintf("the hook that must agree (%s) has failed %d times in a row and is not asked for a while; the last time: %s",
 			j.label, failures, tool.ClipText(why, MaxFeedback/2))}
 	}
@@ -41,12 +43,14 @@ func (r *Runner) ask(ctx context.Context, j job, in *Input) Answer {
 		return a
 	}
 	if ctx.Err() != nil {
+		j.ran.Store(false)
 		return Answer{Verdict: Deny, Reason: "the call was given up while a hook was asked"}
 	}
 	n := r.failed(j, in, err)
 	if !j.blocks() {
 		return Answer{}
 	}
+	j.ran.Store(false) // a gate that has not answered is still to be asked, also one that is asked once
 	reason := fmt.Sprintf("the hook that must agree (%s) failed: %s", j.label, err)
 	if n >= BreakerAfter {
 		reason = fmt.Sprintf("the hook that must agree (%s) has failed %d times in a row: %s", j.label, n, err)
@@ -115,9 +119,12 @@ func (r *Runner) answer(ctx context.Context, j job, in *Input) (Answer, error) {
 	return all, nil
 }
 
-// join adds what a hook says about the next part of a call.
+// join adds what a hook says about the next part of a call. A part that it
+// does not allow is not allowed by what it says of the others.
 func (a *Answer) join(b *Answer) {
 	switch {
+	case a.Verdict <= Allow && b.Verdict <= Allow:
+		a.Verdict = min(a.Verdict, b.Verdict)
 	case b.Verdict > a.Verdict:
 		a.Verdict, a.Reason = b.Verdict, b.Reason
 	case b.Verdict == Deny && b.Reason != a.Reason:
@@ -144,7 +151,7 @@ func (r *Runner) one(ctx context.Context, j job, in *Input, v *view) (Answer, er
 	if j.URL != "" {
 		came, err = post(ctx, r.client, &j.Hook, told, j.Timeout)
 	} else {
-		came, err = r.commands.run(ctx, &j.Hook, r.base.Root, told, j.Timeout)
+		came, err = r.commands.run(ctx, &j.Hook, cmp.Or(r.base.Project, r.base.Root), told, j.Timeout)
 	}
 	if err != nil || j.Async {
 		return Answer{}, err

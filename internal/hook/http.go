@@ -73,6 +73,10 @@ func post(ctx context.Context, client *http.Client, h *Hook, input []byte, limit
 		return reply{}, late(ctx, err, limit)
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		return reply{}, fmt.Errorf("it answered with status %s: %s", resp.Status, preview(strings.TrimSpace(text)))
+	case strings.HasPrefix(strings.TrimSpace(text), "<"):
+		// Somebody between here and there wants a login, or the server is
+		// another one.
+		return reply{}, fmt.Errorf("it answered with a page: %s", preview(strings.TrimSpace(text)))
 	}
 	return reply{out: text}, nil
 }

@@ -20,6 +20,11 @@ type Base struct {
 	// Root is the folder of the workspace, Transcript the file in which the
 	// embedder keeps the conversation, or "".
 	Root, Transcript string
+	// Project is the folder in which commands run, and which they know as
+	// $CLAUDE_PROJECT_DIR: that of the session that was opened first. What lies
+	// in the folder of a sub-agent under the names of their scripts is not
+	// theirs. "" is Root.
+	Project string
 	// Mode and Approval are those of the session.
 	Mode     permission.Mode
 	Approval permission.Approval

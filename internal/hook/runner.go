@@ -194,6 +194,10 @@ func (r *Runner) Run(ctx context.Context, in Input) Outcome {
 
 // add takes the answer of the next hook in order.
 func (o *Outcome) add(e *entry, a *Answer, rewritten []int) {
+	late := a.Args != nil && slices.Contains(rewritten, e.index)
+	if late && a.Verdict == Allow {
+		a.Verdict = Pass // it allows what it would have made of the call, which nobody takes any more
+	}
 	if a.Verdict > o.Verdict {
 		o.Verdict, o.Reason, o.By = a.Verdict, a.Reason, e.label
 	}
@@ -203,7 +207,7 @@ func (o *Outcome) add(e *entry, a *Answer, rewritten []int) {
 	if a.Context != "" {
 		o.Context = append(o.Context, a.Context)
 	}
-	if a.Args != nil && !slices.Contains(rewritten, e.index) {
+	if a.Args != nil && !late {
 		o.Args, o.Rewriter, o.RewriterAllows = a.Args, e.index, a.Verdict == Allow
 	}
 	if a.Stop && !o.Stop {

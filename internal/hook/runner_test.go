@@ -86,6 +86,49 @@ func TestRewritesInOrder(t *testing.T) {
 	})
 }
 
+// An allow goes with the arguments that it was said about. A hook that allows
+// what it makes of a call, and whose rewriting is not taken any more, has not
+// allowed the call as another hook left it.
+func TestAllowGoesWithItsRewriting(t *testing.T) {
+	r := functions(t, PreToolUse, nil, says(Answer{Verdict: Allow, Args: json.RawMessage(`{"n":1}`)}), says(Answer{Args: json.RawMessage(`{"n":2}`)}))
+	o := r.Run(t.Context(), Input{Event: PreToolUse, Tool: "x", Args: json.RawMessage(`{"n":2}`), Rewritten: []int{0, 1}})
+	if o.Args != nil || o.Verdict != Pass {
+		t.Errorf("%+v", o)
+	}
+}
+
+// A hook that is shown a call in parts allows it where it allows each part.
+func TestAllowOfAPartIsNoAllow(t *testing.T) {
+	for _, c := range []struct {
+		said []Verdict
+		want Verdict
+	}{
+		{[]Verdict{Allow, Pass}, Pass}, {[]Verdict{Pass, Allow}, Pass}, {[]Verdict{Allow, Allow}, Allow}, {[]Verdict{Allow, Pass, Allow}, Pass},
+		{[]Verdict{Allow, Ask}, Ask}, {[]Verdict{Ask, Allow}, Ask}, {[]Verdict{Allow, Deny, Pass}, Deny}, {[]Verdict{Pass, Pass}, Pass},
+	} {
+		all := Answer{Verdict: c.said[0]}
+		for _, v := range c.said[1:] {
+			all.join(&Answer{Verdict: v})
+		}
+		if all.Verdict != c.want {
+			t.Errorf("%v is %d, want %d", c.said, all.Verdict, c.want)
+		}
+	}
+}
+
+// A gate that is asked once and fails has not been asked.
+func TestOnceIsNotSpentByAFailure(t *testing.T) {
+	r, err := New(Config{Hooks: []Hook{{Event: PreToolUse, Once: true, Func: func(context.Context, Input) (Answer, error) { return Answer{}, errors.New("broken") }}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 * BreakerAfter {
+		if o := r.Run(t.Context(), Input{Event: PreToolUse, Tool: "x"}); o.Verdict != Deny {
+			t.Fatalf("try %d went past: %+v", i+1, o)
+		}
+	}
+}
+
 func TestSlowHookRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := func(ctx context.Context, _ Input) (Answer, error) {
@@ -245,5 +288,26 @@ func TestServer(t *testing.T) {
 	r, _ := runner(t, Config{Hooks: []Hook{{Event: PreToolUse, URL: "http://127.0.0.1:1/"}}})
 	if o := r.Run(t.Context(), bash("ls")); o.Verdict != Deny || !strings.Contains(o.Reason, "was not reached") {
 		t.Errorf("nobody listens: %+v", o)
+	}
+}
+
+// A page is no answer of a server that must agree.
+func TestAPageIsNoAnswer(t *testing.T) {
+	page := "ok"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, page) }))
+	defer server.Close()
+	r, err := New(Config{Hooks: []Hook{{Event: PreToolUse, URL: server.URL}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := r.Run(t.Context(), Input{Event: PreToolUse, Tool: "x"}); o.Verdict != Pass {
+		t.Errorf("plain text: %+v", o)
+	}
+	page = "\n<!doctype html><title>Log in</title>"
+	if o := r.Run(t.Context(), Input{Event: PreToolUse, Tool: "x"}); o.Verdict != Deny || !strings.Contains(o.Reason, "answered with a page") {
+		t.Errorf("a page: %+v", o)
+	}
+	if err := r.Close(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

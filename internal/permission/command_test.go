@@ -327,3 +327,20 @@ func BenchmarkJudge(b *testing.B) {
 		})
 	}
 }
+
+// A rule about files holds for those that a command names in a way of its own.
+func TestFilesThatCommandsName(t *testing.T) {
+	for _, c := range []struct {
+		rule, command string
+		want          Outcome
+	}{
+		{"edit_file(keep/**)", "find keep -delete", Deny}, {"edit_file(keep/**)", "find keep/a -delete", Deny}, {"edit_file(keep/**)", "find -name '*.o' -delete", Ask},
+		{"edit_file(keep/**)", "find src -delete", Allow},
+		{"read_file(secrets/**)", "jq --rawfile a secrets/k -n '$a'", Ask}, {"read_file(secrets/**)", "jq --slurpfile a secrets/k -n '$a'", Ask},
+		{"read_file(secrets/**)", "git diff --no-index /dev/null secrets/k", Ask}, {"read_file(secrets/**)", "git diff HEAD", Allow},
+	} {
+		if v := judge(t, Config{Mode: FullAccess, Deny: []string{c.rule}}).Judge(command(shell, c.command)); v.Outcome != c.want {
+			t.Errorf("%s under %s: %v (%s), want %v", c.command, c.rule, v.Outcome, v.Reason, c.want)
+		}
+	}
+}

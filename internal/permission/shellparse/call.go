@@ -69,7 +69,6 @@ func toFile(word Word, write bool) (Redirect, bool) {
 	return Redirect{Path: word.path(), Write: write}, true
 }
 
-// path returns the word as the name of a file.
 // Path returns the word as the name of a file.
 func (w Word) Path() Path { return w.path() }
 
@@ -215,6 +214,12 @@ func (w *walker) declare(d *syntax.DeclClause, c scope) {
 	cmd := Command{Name: d.Variant.Value, Words: words, Assigns: assigns, Class: ReadOnly, Why: "sets variables", passes: true, declared: true}
 	if odd {
 		cmd.Class, cmd.Why = Unknown, "gives variables attributes, or names that are computed"
+	}
+	judgeTest(&cmd, nil)
+	for _, a := range assigns {
+		if len(words) > 1 && strings.Contains(a.Value.Text, "[") && substitutes(a.Value.Text) {
+			cmd.Opaque = "an attribute may have the substitution in a value evaluated"
+		}
 	}
 	w.emit(cmd, c)
 }

@@ -13,6 +13,7 @@ var specials = sync.OnceValue(func() map[string]func(*Command, *sense) {
 		"test":       judgeTest,
 		"plus":       judgePlus,
 		"giturl":     judgeGitURL,
+		"evaluates":  judgeEvaluates,
 		"date":       judgeDate,
 		"dd":         judgeDd,
 		"tar":        judgeTar,
@@ -46,9 +47,31 @@ func judgeNames(c *Command, s *sense) {
 // evaluated, with the substitutions in it.
 func judgeTest(c *Command, _ *sense) {
 	for _, word := range c.Words[1:] {
-		if strings.Contains(word.Text, "[") && (strings.Contains(word.Text, "$(") || strings.Contains(word.Text, "`")) {
+		if strings.Contains(word.Text, "[") && substitutes(word.Text) {
 			c.Opaque = "it may run the substitution in the index of a name"
 			c.worse(Unknown, c.Opaque)
+		}
+	}
+}
+
+// substitutes reports whether a text holds what would be a substitution where
+// it is evaluated.
+func substitutes(text string) bool {
+	return strings.Contains(text, "$(") || strings.Contains(text, "`")
+}
+
+// judgeEvaluates is for builtins that run an earlier command once more, or
+// evaluate what they are given.
+func judgeEvaluates(c *Command, s *sense) {
+	switch {
+	case c.Name == "fc" && !s.read.gives("-l"):
+		c.Opaque = "it runs an earlier command, changed or not"
+	case c.Name == "enable" && s.read.gives("-f"):
+		c.Opaque = "it loads code into the shell"
+	}
+	for _, word := range c.Words[1:] {
+		if substitutes(word.Text) {
+			c.Opaque = "it may run the substitution in an argument"
 		}
 	}
 }
@@ -121,7 +144,7 @@ var findTests = sync.OnceValue(func() map[string]int {
 func judgeFind(c *Command, s *sense) {
 	words := s.words
 	c.Class, c.Why, c.Opaque = ReadOnly, "only looks", ""
-	expression := false
+	expression, deletes := false, false
 	for i := 1; i < len(words); i++ {
 		word := words[i]
 		takes, known := findTests()[word.shape]
@@ -132,6 +155,7 @@ func judgeFind(c *Command, s *sense) {
 		case word.shape == "-delete":
 			c.worse(Dangerous, "-delete removes what it finds")
 			c.Effects.Write = true
+			deletes = true
 		case word.shape == "-exec" || word.shape == "-execdir" || word.shape == "-ok" || word.shape == "-okdir":
 			c.worse(Unknown, word.shape+" runs a command for what it finds")
 			i = findEnd(words, i)
@@ -144,6 +168,12 @@ func judgeFind(c *Command, s *sense) {
 			c.worse(Unknown, "nothing is known of its test "+word.Text)
 		default:
 			c.Effects.Reads = append(c.Effects.Reads, word.path())
+		}
+	}
+	if deletes {
+		c.Effects.Writes = append(c.Effects.Writes, c.Effects.Reads...)
+		if len(c.Effects.Reads) == 0 {
+			c.Effects.Writes = append(c.Effects.Writes, Path{Name: ".", Known: true, shape: "."})
 		}
 	}
 }

@@ -126,8 +126,8 @@ func (r *round) question(code tool.Code) (ask *mcp.ElicitParams, state string) {
 	return ask, r.server.sealer.Seal(r.request(), r.actOf(*r.asked))
 }
 
-// actOf identifies what was asked: the call, the files that it means and the
-// session whose they are, the tool as it was then, the rule that asked, the
+// actOf identifies what was asked: the call, the files that it and its command
+// mean and the session whose they are, the tool as it was then, the rule that asked, the
 // version of all rules, and what an answer for always would write. Where any of
 // them has changed, the answer is to another question. r.mu is held.
 func (r *round) actOf(q handrail.ApprovalRequest) string {
@@ -135,6 +135,10 @@ func (r *round) actOf(q handrail.ApprovalRequest) string {
 	a := q.Act
 	fmt.Fprintf(h, "%q %q %q ", r.home, q.Policy, q.Offers)
 	fmt.Fprintf(h, "%q %q %q %q %q %q %q %q %q %d", q.Tool, canonical(q.Args), q.Rule, q.Reason, a.Reads, a.Trees, a.Writes, a.Hosts, a.Command, a.Effects)
+	fmt.Fprintf(h, " %q %q %t", a.Unclear, a.Unresolved, a.Unfenced)
+	for _, file := range a.Touches {
+		fmt.Fprintf(h, " %q", file.Path)
+	}
 	if a.Spec != nil {
 		fmt.Fprintf(h, " %q %q %q %q %d", a.Spec.Name, a.Spec.Title, a.Spec.Description, a.Spec.Input, a.Spec.Effects)
 	}

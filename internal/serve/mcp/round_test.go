@@ -13,7 +13,10 @@ import (
 	"time"
 
 	"github.com/handrail-tools/handrail"
+	"github.com/handrail-tools/handrail/internal/permission"
 )
+
+type touch = permission.Touch
 
 const formMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},"io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"}}`
 
@@ -297,5 +300,34 @@ func TestHangingUpEndsTheQuestion(t *testing.T) {
 	}
 	if d.total() != 0 {
 		t.Errorf("ran %d", d.total())
+	}
+}
+
+// An answer that comes back is to a question about the same files, also where
+// only the command names them, and to what is as unclear as it was.
+func TestAnActIsAllThatItMeans(t *testing.T) {
+	base := func() handrail.ApprovalRequest {
+		r := handrail.ApprovalRequest{Tool: "shell", Args: []byte(`{"command":"cat link"}`), Rule: "mode read-only", Reason: "exec"}
+		r.Act.Command = "cat link"
+		r.Act.Touches = make([]touch, 1)
+		r.Act.Touches[0].Path = "a"
+		return r
+	}
+	var r round
+	for name, change := range map[string]func(*handrail.ApprovalRequest){
+		"another file by the same name": func(q *handrail.ApprovalRequest) { q.Act.Touches[0].Path = "secret" },
+		"one file more":                 func(q *handrail.ApprovalRequest) { q.Act.Touches = append(q.Act.Touches, touch{Path: "b"}) },
+		"more may run":                  func(q *handrail.ApprovalRequest) { q.Act.Unclear = "it is typed into a program" },
+		"a place that is not known":     func(q *handrail.ApprovalRequest) { q.Act.Unresolved = "x" },
+		"outside of the fence":          func(q *handrail.ApprovalRequest) { q.Act.Unfenced = true },
+	} {
+		q := base()
+		change(&q)
+		if r.actOf(q) == r.actOf(base()) {
+			t.Errorf("%s: a yes to the one counts for the other", name)
+		}
+	}
+	if r.actOf(base()) != r.actOf(base()) {
+		t.Error("the same act is another")
 	}
 }

@@ -86,3 +86,25 @@ func FuzzAssemble(f *testing.F) {
 		}
 	})
 }
+
+// What commands may not write they may not write line by line either.
+func TestTypedWrites(t *testing.T) {
+	b := newBench(t, nil)
+	b.kit.Writes = WritesDeny
+	r := b.call(ExecCommand(), object{"cmd": "bash", "stdin": true, "yield_time_ms": 100})
+	if !r.OK {
+		t.Fatal(r.Text)
+	}
+	session := id(t, r)
+	for _, c := range []struct {
+		chars string
+		ok    bool
+	}{
+		{"echo x > typed", true}, {"\n", false}, // which would have it run
+		{" # handrail:allow-write\n", true}, {"echo fine\n", true}, {"rm typed\n", false},
+	} {
+		if r := b.call(WriteStdin(), object{"session_id": session, "chars": c.chars, "yield_time_ms": 300}); r.OK != c.ok {
+			t.Errorf("%q: %v, %s", c.chars, r.OK, r.Text)
+		}
+	}
+}

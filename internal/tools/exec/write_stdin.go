@@ -84,6 +84,11 @@ func assessStdin(ctx context.Context, in stdinArgs) (tool.Act, error) {
 			_, terminal = e.Size()
 		}
 		l := typing(e, data, terminal)
+		if l.unclear != noShell && l.rest != l.text { // a shell would run some of it
+			if _, err := k.judgeWrites(l.text); err != nil {
+				return tool.Act{}, err
+			}
+		}
 		act.Command, act.Unclear, act.Resumed = l.text, l.unclear, true
 		if strings.TrimSpace(act.Command) != strings.TrimSpace(in.Chars) && act.Command != "" {
 			act.Summary += " (with what was typed before: " + tool.Clip(act.Command) + ")"
