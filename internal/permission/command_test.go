@@ -138,7 +138,7 @@ func TestCommandRules(t *testing.T) {
 		}},
 		{"files that commands write", Config{Mode: FullAccess, Deny: []string{"edit_file(secrets/**)"}, Ask: []string{"write_file(*.lock)"}}, map[Outcome][]string{
 			Deny:  {"echo x > secrets/a", "rm -r secrets", "rm secrets/a", "tee secrets/a", "sed -i s/a/b/ secrets/a", "touch secrets/x", "mv a secrets/b", "cp a secrets/b", "mkdir secrets/x"},
-			Ask:   {"echo > \"$F\"", "rm a.lock", "foo secrets/a"},
+			Ask:   {"echo > \"$F\"", "rm a.lock", "foo secrets/a", "dd *", "dd o*=x if=y", "dd of*"},
 			Allow: {"cat secrets/a", "echo x > b"},
 		}},
 		{"folders that commands look into", Config{Mode: FullAccess, Deny: []string{"read_file(secrets/**)"}}, map[Outcome][]string{
