@@ -222,6 +222,10 @@ func TestOtherDoorsToACommand(t *testing.T) {
 	}
 	r := order(t, s, "exec_command", obj{"cmd": "bash --norc", "tty": true, "yield_time_ms": 1})
 	id := r.Metadata["session_id"]
+	// A signal would end a shell that has not come to its prompt.
+	for i := 0; i < 100 && !strings.Contains(r.Text, "bash-"); i++ {
+		r = order(t, s, "write_stdin", obj{"session_id": id, "yield_time_ms": 100})
+	}
 	for _, step := range []struct {
 		args obj
 		want tool.Code

@@ -7,6 +7,7 @@ import (
 	"github.com/handrail-tools/handrail/internal/hook"
 	"github.com/handrail-tools/handrail/internal/permission"
 	"github.com/handrail-tools/handrail/internal/registry"
+	"github.com/handrail-tools/handrail/internal/tools/exec"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -66,19 +67,29 @@ func (s *Session) describeFiles(f *guidance.Facts) {
 	}
 }
 
-// usualPath stands for a path that no rule names: it is of a character that
-// means nothing.
-const usualPath = "\uf8ff"
+// usualPath stands for a path, and usualCommand for a command, that no rule
+// names. The first is of a character that means nothing; in a command that
+// would be taken for one that cannot be read.
+const (
+	usualPath    = "\uf8ff"
+	usualCommand = "./handrail-usual-command"
+)
 
 // usual judges a call of a tool that no rule singles out, as the journey
-// would: one of Handrail's own that says what a call would do by a path that
-// nothing is said of, and any other by all that it declares, since nobody
-// knows what it would say.
+// would: one of Handrail's own that says what a call would do by a path or a
+// command that nothing is said of, and any other by all that it declares,
+// since nobody knows what it would say.
 func (s *Session) usual(judge *permission.Judge, e *registry.Entry) permission.Verdict {
 	act := permission.Act{Spec: e.Spec, Effects: e.Spec.Effects, Filtered: e.Source == ""}
 	if e.Assesser != nil && e.Source == "" {
 		effects := e.Spec.Effects.Declared()
-		if effects.Has(tool.Write) {
+		if effects.Has(tool.Exec) {
+			act.Command, act.Confined = usualCommand, s.confined()
+			if s.kit != nil {
+				act.Effects = exec.Effects(s.kit.Policy)
+			}
+			act.Look("", false, nil)
+		} else if effects.Has(tool.Write) {
 			act.Writes = []string{usualPath}
 			if s.files != nil && s.files.ReadOnly() {
 				act.Protected, act.ProtectedBy = usualPath, "this workspace is read-only"

@@ -20,7 +20,8 @@ var usualCalls = map[string]string{
 	"make_dir": `{"path":"usual2"}`, "move_file": `{"from":"usual","to":"usual3"}`, "view_image": `{"path":"usual"}`, "update_plan": `{"plan":[{"step":"x","status":"pending"}]}`,
 	"recall": `{"id":"r_aaaaaaaaaaaa"}`, "workspace_log": `{}`,
 	"apply_patch": `{"patch":"*** Begin Patch\n*** Add File: usual4\n+x\n*** End Patch"}`,
-	"pure":        `{}`, "net": `{}`, "exec": `{}`, "undeclared": `{}`, "tells": `{}`,
+	"shell":       `{"command":"./usual --x"}`, "exec_command": `{"cmd":"./usual --x"}`, "run_code": `{"language":"sh","code":"./usual --x"}`,
+	"pure": `{}`, "net": `{}`, "exec": `{}`, "undeclared": `{}`, "tells": `{}`,
 }
 
 // group returns the tools that the text lists under the words.
@@ -42,7 +43,7 @@ func group(text string, words ...string) []string {
 // whatever the settings.
 func TestGuidanceSaysWhatIsEnforced(t *testing.T) {
 	dir := tree(t, map[string]string{"usual": "a", "usual-dir/x": "x", "sub/usual": "a", "secret/x": "x"})
-	rules := []string{"read_file", "write_file", "net", "exec", "glob", "read_file(secret/**)", "write_file(out/**)", "edit_file(*.md)", "grep(src/**)", "recall", "delete_file(**)"}
+	rules := []string{"read_file", "write_file", "net", "exec", "glob", "read_file(secret/**)", "write_file(out/**)", "edit_file(*.md)", "grep(src/**)", "recall", "delete_file(**)", "shell(curl:*)", "bash(git *)", "shell(domain:evil.example)"}
 	somebody := func(context.Context, handrail.ApprovalRequest) (handrail.ApprovalAnswer, error) {
 		return handrail.ApprovalAnswer{}, nil
 	}

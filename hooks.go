@@ -36,6 +36,8 @@ type (
 	HookOutcome = hook.Outcome
 	// HookReport is about a hook that failed or has something to say.
 	HookReport = hook.Report
+	// IdleHook is a hook that will not run.
+	IdleHook = hook.Idle
 )
 
 // The events, words and settings of hooks.
@@ -87,8 +89,17 @@ func (s *Session) openHooks() error {
 	}
 	s.hookRuns = commands
 	s.hooks, err = hook.New(hook.Config{Hooks: s.options.Hooks, Base: base, Names: ruleNames{s.registry}, Commands: commands, Observe: s.hookReport})
+	if s.parent == nil {
+		for _, idle := range s.IdleHooks() {
+			s.logger().Warn("a hook will not run", "event", idle.Event, "hook", idle.Hook, "source", idle.Source, "why", idle.Why)
+		}
+	}
 	return err
 }
+
+// IdleHooks returns the session's hooks about calls that will not run, as
+// their matcher is about no tool that there is. Tools may come later.
+func (s *Session) IdleHooks() []IdleHook { return s.hooks.Idle(s.registry.All()) }
 
 // hookScripts are the files and folders of the workspace that decide what
 // commands of hooks do, as absolute paths: the scripts that they run, the links

@@ -27,7 +27,7 @@ func newDoctor(t *terminal, f *flags) *cobra.Command {
 			if err != nil {
 				return failure(err)
 			}
-			facts := append(append(settingsFacts(l), hookFacts(l.Hooks, root)...), doctor.Examine(cmd.Context(), doctor.Subject{Workspace: root, StateDir: l.StateDir})...)
+			facts := append(append(settingsFacts(l), hookFacts(l.Hooks, root, f.idleHooks(cmd.Context(), l.Hooks))...), doctor.Examine(cmd.Context(), doctor.Subject{Workspace: root, StateDir: l.StateDir})...)
 			if f.json {
 				err = t.printJSON(facts)
 			} else {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -38,9 +39,28 @@ func hooksOf(settings []config.Hook) ([]handrail.Hook, error) {
 	return all, nil
 }
 
+// idleHooks says why hooks of the settings will not run, by their place there.
+// A session is what knows the tools; where none can be opened nothing is said.
+func (f *flags) idleHooks(ctx context.Context, settings []config.Hook) map[string]string {
+	if len(settings) == 0 {
+		return nil
+	}
+	s, _, err := f.open(ctx, handrail.Options{})
+	if err != nil {
+		return nil
+	}
+	idle := map[string]string{}
+	for _, one := range s.IdleHooks() {
+		idle[one.Source] = one.Why
+	}
+	_ = s.Close() // it did nothing
+	return idle
+}
+
 // hookFacts says which hooks there are, whether they will ever run, and
-// whether a program that is named by its path is there.
-func hookFacts(settings []config.Hook, root string) []doctor.Fact {
+// whether a program that is named by its path is there. idle are those that
+// no tool is about.
+func hookFacts(settings []config.Hook, root string, idle map[string]string) []doctor.Fact {
 	var facts []doctor.Fact
 	for _, h := range settings {
 		f := doctor.Fact{Group: "hooks", Name: h.Event, State: doctor.OK, Value: hookText(h)}
@@ -53,6 +73,8 @@ func hookFacts(settings []config.Hook, root string) []doctor.Fact {
 			f.State, f.Matters = doctor.Missing, h.Unused
 		case !fires:
 			f.State, f.Matters = doctor.Missing, "nothing here fires this event"
+		case idle[h.Where] != "":
+			f.State, f.Matters = doctor.Missing, idle[h.Where]
 		case missing != "" && gate && h.OnFailure != "continue":
 			f.State, f.Matters = doctor.Missing, missing+" is not there, so every call that the hook is about is refused"
 		case missing != "":

@@ -1,7 +1,9 @@
 package hook
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -102,6 +104,13 @@ func FuzzReadReply(f *testing.F) {
 		e := all[int(event)%len(all)]
 		a, err := readReply(e, reply{exit, out, errout})
 		k, _ := e.kind()
+		if err == nil && a.Verdict == Deny && exit == 0 {
+			for _, twin := range respelledAnswers(out) {
+				if b, err := readReply(e, reply{exit, twin, errout}); err == nil && b.Verdict != Deny {
+					t.Errorf("%q refuses and its twin %q does not", out, twin)
+				}
+			}
+		}
 		switch {
 		case err != nil:
 			if a.Verdict != Pass || a.Args != nil || a.Context != "" {
@@ -122,4 +131,30 @@ func FuzzReadReply(f *testing.F) {
 			}
 		}
 	})
+}
+
+// respelledAnswers are an answer with other blanks, other line ends and its
+// letters written as escapes.
+func respelledAnswers(out string) []string {
+	twins := []string{"\n" + out + "\n", " \t" + out, out + "\r\n"}
+	var b, wide bytes.Buffer
+	if json.Indent(&b, []byte(out), "", "\t") != nil {
+		return twins
+	}
+	within := false
+	for i := 0; i < len(out); i++ {
+		switch c := out[i]; {
+		case c == '"':
+			within = !within
+			wide.WriteByte(c)
+		case c == '\\':
+			wide.WriteString(out[i : i+2])
+			i++
+		case within && 'a' <= c && c <= 'z' && (i < 5 || !strings.Contains(out[i-5:i], `\`)):
+			fmt.Fprintf(&wide, `\u%04x`, c)
+		default:
+			wide.WriteByte(c)
+		}
+	}
+	return append(twins, b.String(), wide.String())
 }

@@ -1,8 +1,11 @@
 package hook
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/handrail-tools/handrail/tool"
 )
 
 func TestMatcher(t *testing.T) {
@@ -65,5 +68,27 @@ func TestNewReportsAllMistakes(t *testing.T) {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %q:\n%v", want, err)
 		}
+	}
+}
+
+// TestF093_MatchersThatMatchNothing: a hook that will never run is told of,
+// with what was probably meant.
+func TestF093_MatchersThatMatchNothing(t *testing.T) {
+	specs := slices.Values([]*tool.Spec{
+		{Name: "shell", Aliases: []string{"bash"}, Effects: tool.Exec}, {Name: "apply_patch", Effects: tool.Read | tool.Write}, {Name: "mcp__srv__read", Effects: tool.Network},
+	})
+	for matcher, want := range map[string]string{
+		"": "", "*": "", "Bash": "", "bash": "", "shell": "", "apply_patch": "", "Edit|Write": "", "Write": "", "Read": "", "mcp__srv__.*": "", "mcp__srv__read": "", "WebFetch|Bash": "", "^mcp__": "",
+		"mcp__srv": `"mcp__srv__.*"`, "mcp__other__.*": "no tool", "Basch": "no tool", "WebFetch": "no tool", "Bash.+": "no tool",
+	} {
+		r, err := New(Config{Hooks: []Hook{{Event: PostToolUse, Matcher: matcher, URL: "http://127.0.0.1/", Source: "h.json:3"}, {Event: SessionStart, Matcher: "none", URL: "http://127.0.0.1/"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		idle := r.Idle(specs)
+		if len(idle) != min(1, len(want)) || len(idle) == 1 && (!strings.Contains(idle[0].Why, want) || idle[0].Source != "h.json:3") {
+			t.Errorf("%q: %+v, want %q", matcher, idle, want)
+		}
+		_ = r.Close(t.Context())
 	}
 }

@@ -247,7 +247,8 @@ func TestOnceAndTwice(t *testing.T) {
 	}
 }
 
-func TestServer(t *testing.T) {
+// TestL74_Servers: what a server answers, and that it sends nobody elsewhere.
+func TestL74_Servers(t *testing.T) {
 	t.Setenv("HOOK_WORD", "sesame")
 	var told map[string]any
 	mux := http.NewServeMux()

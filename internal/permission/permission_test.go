@@ -97,6 +97,8 @@ func TestRules(t *testing.T) {
 		{"protected beats allow", Config{Allow: []string{"write_file"}, Mode: FullAccess}, protected, Deny, "protected path"},
 		{"path deny, one of two", Config{Deny: []string{"write_file(*.env)"}, Mode: FullAccess}, act(write, "ok", "x/.env"), Deny, "write_file(*.env)"},
 		{"path deny, directory", Config{Deny: []string{"read_file(secrets/)"}}, act(read, "a/secrets/b"), Deny, "read_file(secrets/)"},
+		{"F091 path deny in another case", Config{Deny: []string{"read_file(secrets/)"}}, act(read, "a/Secrets/b"), Deny, "read_file(secrets/)"},
+		{"F091 path allow as it is written", Config{Allow: []string{"write_file(docs/**)"}}, act(write, "Docs/a"), Ask, "mode read-only"},
 		{"path deny, other", Config{Deny: []string{"read_file(secrets/)"}}, act(read, "a/secretsx"), Allow, "mode read-only"},
 		{"path deny, unresolved", Config{Deny: []string{"read_file(secrets/)"}}, unresolved, Deny, "read_file(secrets/)"},
 		{"path allow must cover all", Config{Allow: []string{"write_file(docs/**)"}}, act(write, "docs/a", "b"), Ask, "mode read-only"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"github.com/handrail-tools/handrail/internal/foldname"
 	"github.com/handrail-tools/handrail/internal/permission/shellparse"
 	"github.com/handrail-tools/handrail/internal/suggest"
 	"github.com/handrail-tools/handrail/tool"
@@ -18,8 +19,12 @@ type rule struct {
 	// tool is the canonical name; prefix is set instead for name*.
 	tool, prefix string
 	// any is true for a rule without a pattern: it covers every call.
-	any    bool
-	path   string // gitignore-style pattern of workspace paths
+	any  bool
+	path string // gitignore-style pattern of workspace paths
+	// folded is path in the form in which rules that refuse or ask compare
+	// names too, since a file system may take one spelling for another. It is
+	// empty for a rule that allows.
+	folded string
 	domain string // host as parseHost gives it, and everything below it
 	// tokens are path and what lies beneath it, to be compared with names that
 	// are computed.
@@ -112,7 +117,7 @@ func (r *rule) parsePattern(pattern string, spec *tool.Spec) error {
 	if !doublestar.ValidatePattern(r.path) {
 		return fmt.Errorf("%q is not a valid path pattern", tool.Clip(r.text))
 	}
-	r.tokens = orBeneath(ofRule(r.path))
+	r.tokens = orBeneath(ofRule(foldname.Text(r.path)))
 	return nil
 }
 
@@ -175,7 +180,18 @@ func (r *rule) matchesPath(p string) bool {
 	if p == "." {
 		return r.path == "**" || r.path == "**/**" || r.path == "**/*"
 	}
-	return doublestar.MatchUnvalidated(r.path, p) || doublestar.MatchUnvalidated(r.path+"/**", p)
+	if matchesBeneath(r.path, p) {
+		return true
+	}
+	if r.folded == "" {
+		return false
+	}
+	folded := foldname.Text(p)
+	return (folded != p || r.folded != r.path) && matchesBeneath(r.folded, folded)
+}
+
+func matchesBeneath(pattern, p string) bool {
+	return doublestar.MatchUnvalidated(pattern, p) || doublestar.MatchUnvalidated(pattern+"/**", p)
 }
 
 // matchesHost reports whether the rule is about host, and whether that can be

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"github.com/handrail-tools/handrail/internal/foldname"
 	"github.com/handrail-tools/handrail/internal/permission/shellparse"
 )
 
@@ -208,7 +209,7 @@ func (l *looker) add(t Touch, file shellparse.Path, guess bool) {
 		t.Below = t.Below && place.Folder
 	}
 	if !t.Sure {
-		if t.tokens = ofShell(path.Clean(shape), glob, l.hidden); t.Below && !guess {
+		if t.tokens = ofShell(foldname.Text(path.Clean(shape)), glob, l.hidden); t.Below && !guess {
 			t.tokens = orBeneath(t.tokens)
 		}
 	}
@@ -258,7 +259,8 @@ func (t *Touch) hit(r *rule, work *int) (hits, sure bool) {
 		return t.Below && r.mayReach(t.Path), false
 	case t.within != "" && t.within != "." && r.matchesPath(t.within):
 		return true, !t.Guess
-	case strings.HasPrefix(r.path, "**/") && t.tokens[0].kind == anything && t.certainEnd() && doublestar.MatchUnvalidated(r.path, path.Clean(t.Name)):
+	case strings.HasPrefix(r.path, "**/") && t.tokens[0].kind == anything && t.certainEnd() &&
+		(doublestar.MatchUnvalidated(r.path, path.Clean(t.Name)) || doublestar.MatchUnvalidated(r.folded, foldname.Text(path.Clean(t.Name)))):
 		return true, !t.Guess // wherever the folder is
 	}
 	return overlap(r.tokens, t.tokens, work), false

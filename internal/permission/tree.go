@@ -3,6 +3,8 @@ package permission
 import (
 	"slices"
 	"strings"
+
+	"github.com/handrail-tools/handrail/internal/foldname"
 )
 
 // fileReader is the tool whose deny rules say which files may not be read:
@@ -26,7 +28,7 @@ func (r *rule) mayReach(tree string) bool {
 		if i == len(below) || strings.ContainsAny(elem, `*?[{\`) {
 			return true
 		}
-		if elem != below[i] {
+		if elem != below[i] && (r.folded == "" || foldname.Text(elem) != foldname.Text(below[i])) {
 			return false
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/handrail-tools/handrail/internal/foldname"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -44,7 +45,7 @@ func (z *zone) close(spot string) error {
 	r := rule{text: spot, anchored: true}
 	for elem := range strings.SplitSeq(strings.TrimPrefix(rest, "/"), "/") {
 		// A file name may hold anything, so nothing in it is a wildcard.
-		r.elems, r.literal = append(r.elems, foldElem(elem)), append(r.literal, true)
+		r.elems, r.literal = append(r.elems, foldname.Elem(elem)), append(r.literal, true)
 	}
 	z.closed.add(r)
 	return nil

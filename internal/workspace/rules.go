@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"unicode"
 
+	"github.com/handrail-tools/handrail/internal/foldname"
 	"github.com/handrail-tools/handrail/tool"
 )
 
@@ -88,7 +88,7 @@ func parseRules(patterns []string) (rules, error) {
 			if _, err := path.Match(elem, ""); err != nil {
 				return rules{}, fmt.Errorf("pattern %q: %w", p, err)
 			}
-			r.elems = append(r.elems, foldElem(elem))
+			r.elems = append(r.elems, foldname.Elem(elem))
 			r.literal = append(r.literal, !strings.ContainsAny(elem, `*?[\`))
 		}
 		out.add(r)
@@ -111,7 +111,7 @@ func (rs *rules) mayMatch(p string) bool {
 		return true
 	}
 	for elem := range strings.SplitSeq(p, "/") {
-		if rs.firsts[foldElem(elem)] {
+		if rs.firsts[foldname.Elem(elem)] {
 			return true
 		}
 	}
@@ -127,7 +127,7 @@ func (rs *rules) match(p string) string {
 	var room [24]string
 	elems := room[:0]
 	for elem := range strings.SplitSeq(p, "/") {
-		elems = append(elems, foldElem(elem))
+		elems = append(elems, foldname.Elem(elem))
 	}
 	for i := range rs.list {
 		if rs.list[i].covers(elems) {
@@ -175,44 +175,6 @@ func (w *Workspace) Patterns() (unreadable, protected []string) {
 		return out
 	}
 	return texts(w.unreadable), texts(w.protected)
-}
-
-// foldElem brings a path element to the form in which names are compared:
-// lower case, without the characters that HFS+ ignores, and without the
-// trailing dots and blanks that Windows ignores.
-func foldElem(s string) string {
-	plain := true
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c >= 0x80 || 'A' <= c && c <= 'Z' {
-			plain = false
-			break
-		}
-	}
-	if !plain {
-		s = strings.Map(foldRune, s)
-	}
-	if n := len(s); n > 0 && (s[n-1] == '.' || s[n-1] == ' ') {
-		if cut := strings.TrimRight(s, ". "); cut != "" {
-			return cut
-		}
-	}
-	return s
-}
-
-// foldRune maps a rune to the smallest of those that differ from it only by
-// case, in lower case where that is ASCII.
-func foldRune(r rune) rune {
-	if unicode.Is(unicode.Cf, r) {
-		return -1
-	}
-	least := r
-	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-		least = min(least, next)
-	}
-	if 'A' <= least && least <= 'Z' {
-		return least + 'a' - 'A'
-	}
-	return least
 }
 
 // unreadableBy names the closed path or the rule that keeps at from being

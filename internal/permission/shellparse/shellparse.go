@@ -141,6 +141,8 @@ type Path struct {
 // slashes included; with glob, it holds wildcards of the shell, as written.
 func (p Path) Shape() (shape string, glob bool) {
 	switch {
+	case p.Glob && !strings.ContainsAny(p.Name, "*?[+@!("):
+		return string(wild), false // the wildcards are in what stood before it
 	case p.Glob && !strings.ContainsAny(p.Name, "$`\"'\\{"):
 		return p.Name, true
 	case p.shape == "":

@@ -94,8 +94,11 @@ func judgeDd(c *Command, _ *sense) {
 		case name == "of" && strings.HasPrefix(value, "/dev/") && value != "/dev/null":
 			c.worse(Dangerous, "it writes to a device")
 			c.Effects.Writes = append(c.Effects.Writes, p)
-		case name == "of" || strings.IndexByte(name, wild) >= 0:
+		case name == "of":
 			c.Effects.Writes = append(c.Effects.Writes, p)
+		case strings.IndexByte(name, wild) >= 0:
+			whatever := Path{Name: word.Text, shape: string(wild)}
+			c.Effects.Reads, c.Effects.Writes = append(c.Effects.Reads, whatever), append(c.Effects.Writes, whatever)
 		}
 	}
 }

@@ -77,6 +77,9 @@ func (k *Kit) assessCode(in codeArgs) (tool.Act, error) {
 	act.Unclear = "what " + in.Language + " code starts cannot be told from its text"
 	if text, ok := shellparse.Quote(in.Code); ok {
 		act.Command, act.Resumed = map[string]string{"python": "python3 -c ", "node": "node -e "}[in.Language]+text, true
+		if _, err := k.judgeWrites(act.Command); err != nil {
+			return tool.Act{}, err
+		}
 	}
 	return act, nil
 }

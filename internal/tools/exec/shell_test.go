@@ -252,6 +252,21 @@ func TestWrites(t *testing.T) {
 			t.Errorf("%q: %s", c.command, r.Text)
 		}
 	}
+	// By whichever tool a command is run.
+	for _, c := range []struct {
+		language, code string
+		denied         bool
+	}{
+		{"sh", "rm f", true}, {"python", "open('f','w').write('x')", true}, {"python", "print(1)", false},
+		{"python", "open('f','w').write('y')\n# handrail:allow-write", false},
+	} {
+		if r := b.call(RunCode(), object{"language": c.language, "code": c.code}); (r.Code == tool.CodeDenied) != c.denied {
+			t.Errorf("%s: %s", c.code, r.Text)
+		}
+	}
+	if r := b.call(ExecCommand(), object{"cmd": "rm f"}); r.Code != tool.CodeDenied {
+		t.Errorf("exec_command: %s", r.Text)
+	}
 	b.kit.Writes = WritesWarn
 	if r := b.shell("echo warned > f"); !r.OK || !contains(r.Text, "better changed with edit_file") {
 		t.Errorf("%s", r.Text)
