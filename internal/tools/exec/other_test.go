@@ -16,7 +16,7 @@ import (
 
 // TestL69_Denial: what the fence refused is named, however long the output.
 func TestL69_Denial(t *testing.T) {
-	outside := filepath.Join(os.Getenv("HOME"), "handrail-test-outside")
+	const outside = "/usr/share/handrail-test-outside"
 	b := newBench(t, nil)
 	b.kit.Free = func(ctx context.Context) (sandbox.Fence, error) {
 		return sandbox.Open(ctx, sandbox.Options{Driver: sandbox.None, Policy: sandbox.Policy{Mode: sandbox.FullAccess, Workspace: b.dir}})

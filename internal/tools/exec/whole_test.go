@@ -2,8 +2,6 @@ package exec
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -80,7 +78,7 @@ func TestBinaryIsNamed(t *testing.T) {
 // output but in the ledger, and is named all the same.
 func TestL69_TheMiddleIsSearched(t *testing.T) {
 	need(t, "python3")
-	outside := filepath.Join(os.Getenv("HOME"), "handrail-test-outside")
+	const outside = "/usr/share/handrail-test-outside"
 	flood := "seq 1 150000; cp /etc/hostname " + outside + "; seq 1 150000"
 	for _, c := range []struct {
 		tool tool.Tool
