@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -264,20 +265,11 @@ func (s *Session) fencePolicy() (sandbox.Policy, error) {
 		}
 	}
 	for _, kv := range o.Commands.Set {
-		if name, _, ok := cutVariable(kv); !ok {
+		if name, _, ok := strings.Cut(kv, "="); !ok || name == "" {
 			errs = append(errs, fmt.Errorf("commands: %q is not of the form NAME=value", tool.Clip(name)))
 		}
 	}
 	return p, errors.Join(errs...)
-}
-
-func cutVariable(kv string) (name, value string, ok bool) {
-	for i := range len(kv) {
-		if kv[i] == '=' {
-			return kv[:i], kv[i+1:], i > 0
-		}
-	}
-	return kv, "", false
 }
 
 func (s *Session) secretValues() []string {
